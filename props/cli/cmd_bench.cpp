@@ -1,0 +1,176 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <numeric>
+
+#include "fixtures/materialize.h"
+#include "oracle/logit_order.h"
+#include "oracle/topk.h"
+#include "oracle/topk_contract.h"
+#include "props/cli/commands.h"
+#include "props/cli/common.h"
+#include "props/inputs.h"
+#include "props/launch_session.h"
+#include "props/report.h"
+
+namespace exactk::props::cli {
+namespace {
+
+using fixtures::Case;
+
+struct BenchCommand {
+  DeviceOptions device;
+  std::vector<std::string> lines;
+  int repeats = 5;
+};
+
+struct Times {
+  double min_s = 0;
+  double median_s = 0;
+};
+
+using Timed = std::function<void()>;
+
+Times time(int repeats, const Timed& body) {
+  std::vector<double> seconds;
+  for (int i = 0; i < repeats; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    body();
+    seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return {seconds.front(), seconds[seconds.size() / 2]};
+}
+
+// The compiler must not drop a pass whose result nobody prints.
+volatile uint64_t sink;
+
+uint64_t plain_read(std::span<const uint32_t> data) {
+  uint64_t sum = 0;
+  for (const uint32_t word : data) sum += word;
+  return sum;
+}
+
+void print_row(std::string_view what, const Times& times, double elements, double ratio_to_read) {
+  fmt::print(
+      "{:<34} {:>10.3f} ms (min {:>8.3f})  {:>9.1f} M elements/s  {:>6.2f} GB/s  {:>6.3f} of "
+      "read\n",
+      what, times.median_s * 1e3, times.min_s * 1e3, elements / times.median_s / 1e6,
+      elements * 4 / times.median_s / 1e9, ratio_to_read);
+}
+
+// CPU work on the case's own data, one thread: the physical limit, the judging pass and the usual
+// peers.
+double bench_cpu(const Case& c, const StepInputs& inputs, int repeats) {
+  double elements = 0;
+  for (const int64_t length : inputs.row_lengths) elements += static_cast<double>(length);
+  std::vector<std::vector<uint32_t>> rows;
+  std::vector<std::vector<int32_t>> answers;
+  std::vector<uint32_t> scratch;
+  for (int64_t row = 0; row < c.rows; ++row) {
+    const auto view = visible_row(c, inputs, row, scratch);
+    rows.emplace_back(view.begin(), view.end());
+    answers.push_back(oracle::topk_reference(view, c.k));
+  }
+  const auto each = [&](const auto& body) {
+    return time(repeats, [&] {
+      for (size_t row = 0; row < rows.size(); ++row) body(row);
+    });
+  };
+  const Times read = each([&](size_t row) { sink = plain_read(rows[row]); });
+  const auto ratio = [&](const Times& times) { return read.median_s / times.median_s; };
+  print_row("cpu: plain read", read, elements, 1);
+  oracle::TopkJudge judge(c.width);
+  const Times judged = each([&](size_t row) {
+    sink = judge.judge({rows[row], answers[row], {}}, oracle::kPrefix | oracle::kSet).ok();
+  });
+  print_row("cpu: judging pass", judged, elements, ratio(judged));
+  std::vector<uint32_t> keys;
+  const auto select = [&](size_t row, bool sorted) {
+    keys.resize(rows[row].size());
+    std::transform(rows[row].begin(), rows[row].end(), keys.begin(), oracle::order_key);
+    const auto middle = keys.begin() + std::min<int64_t>(c.k, static_cast<int64_t>(keys.size()));
+    if (sorted) std::partial_sort(keys.begin(), middle, keys.end(), std::greater<>());
+    if (!sorted && middle != keys.end())
+      std::nth_element(keys.begin(), middle, keys.end(), std::greater<>());
+    sink = keys.empty() ? 0 : keys.front();
+  };
+  const Times partial = each([&](size_t row) { select(row, true); });
+  print_row("cpu: std::partial_sort of keys", partial, elements, ratio(partial));
+  const Times nth = each([&](size_t row) { select(row, false); });
+  print_row("cpu: std::nth_element of keys", nth, elements, ratio(nth));
+  return read.median_s;
+}
+
+int bench_case(const Case& c, Workbench& bench, const BenchCommand& command) {
+  fmt::print("case    {}\n", fixtures::print_case(c));
+  Runner runner(*bench.device);
+  bool first = true;
+  double read_s = 0;
+  const StepInputs inputs = make_inputs(c, 0);
+  double elements = 0;
+  for (const int64_t length : inputs.row_lengths) elements += static_cast<double>(length);
+  for (const int wave : bench.waves) {
+    for (const KernelUnderTest& kernel : bench.kernels) {
+      // Nothing is timed before it is known to be right.
+      RunnerOptions options;
+      options.wave_width = wave;
+      const Outcome outcome = runner.run(c, kernel, options);
+      if (outcome.verdict == oracle::Verdict::kSkipped) {
+        fmt::print("{:<34} skipped: {}\n", kernel.name(), outcome.reason);
+        continue;
+      }
+      if (outcome.verdict == oracle::Verdict::kFailed ||
+          outcome.verdict == oracle::Verdict::kUnsupported ||
+          outcome.verdict == oracle::Verdict::kInvalid) {
+        fmt::print("{}\n", report_text(outcome));
+        return kKernelFailed;
+      }
+      if (first) read_s = bench_cpu(c, inputs, command.repeats);
+      first = false;
+      const int64_t hint = *std::max_element(inputs.row_lengths.begin(), inputs.row_lengths.end());
+      auto session = LaunchSession::open(*bench.device, c, *kernel.kernel, hint);
+      if (!session) return complain(kNoDevice, session.error());
+      std::vector<int32_t> before(static_cast<size_t>(fixtures::output_elems(c)), 0);
+      if (auto fed = (*session)->feed(inputs, before, {}); !fed)
+        return complain(kNoDevice, fed.error());
+      const Times times = time(command.repeats, [&] { (void)(*session)->launch_unchecked(); });
+      print_row(fmt::format("{} {} wave={}", kernel.name(), outcome.device.kind, wave), times,
+                elements, read_s / times.median_s);
+    }
+  }
+  return first ? complain(kNothingJudged, "every kernel declined the case") : kAllPassed;
+}
+
+int bench(const BenchCommand& command) {
+  auto opened = open_workbench(command.device);
+  if (std::holds_alternative<int>(opened)) return std::get<int>(opened);
+  Workbench workbench = std::get<Workbench>(std::move(opened));
+  for (const std::string& line : command.lines) {
+    auto cases = fixtures::read_case_text(line, "command line");
+    if (!cases) return complain(kUsage, cases.error());
+    for (const fixtures::FileCase& c : *cases) {
+      if (const int code = bench_case(c.value, workbench, command); code != kAllPassed) return code;
+    }
+  }
+  return kAllPassed;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Chosen& chosen) {
+  auto* command = app.add_subcommand(
+      "bench", "time kernels and the judging pass on a case, after one correctness pass");
+  auto options = std::make_shared<BenchCommand>();
+  command->add_option("case", options->lines, "case lines, quoted")->required();
+  command->add_option("--repeats", options->repeats, "timed launches; the median counts")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add_device_options(*command, options->device);
+  command->callback([&chosen, options] { chosen = [options] { return bench(*options); }; });
+}
+
+}  // namespace exactk::props::cli

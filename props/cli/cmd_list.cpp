@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <string>
+
+#include "fixtures/case_file.h"
+#include "kernels/registry.h"
+#include "props/cli/commands.h"
+#include "props/cli/common.h"
+#include "props/launch_session.h"
+#include "props/report.h"
+
+namespace exactk::props::cli {
+namespace {
+
+int list_kernels() {
+  for (const exactk_kernel* kernel : kernels::shipped_kernels()) {
+    fmt::print("{:<18} {:<12} contract {:<8} {}\n", kernel->name, kernel->op,
+               modes_text(kernel->modes), kernel->description);
+  }
+  return kAllPassed;
+}
+
+int list_mutants() {
+  for (const kernels::Mutant& mutant : kernels::mutants()) {
+    fmt::print("{:<32} {}  of {:<17} {}\n{:<32} reached by: {}\n", mutant.kernel->name, mutant.kind,
+               mutant.base, mutant.kernel->description, "", mutant.reaching_case);
+  }
+  return kAllPassed;
+}
+
+int list_devices() {
+  for (const kernels::DeviceInfo& device : kernels::list_devices()) {
+    fmt::print("{}:{}  {}  {}  {} free\n", device.kind, device.index, device.name, device.arch,
+               bytes_text(device.memory_free_bytes));
+  }
+  return kAllPassed;
+}
+
+int list_patterns() {
+  for (const fixtures::PatternInfo& p : fixtures::pattern_list()) {
+    fmt::print("pattern={:<28} {}\n", fmt::format("{}{}", p.name, p.arguments), p.text);
+  }
+  for (const fixtures::LengthInfo& l : fixtures::length_list()) {
+    fmt::print("lens={:<31} {}\n", fmt::format("{}{}", l.name, l.arguments), l.text);
+  }
+  return kAllPassed;
+}
+
+int list_cases(const std::string& file) {
+  if (file.empty())
+    return complain(kUsage, "`exactk list cases` needs a case file: exactk list cases FILE");
+  auto cases = fixtures::read_case_file(file);
+  if (!cases) return complain(kUsage, cases.error());
+  for (const fixtures::FileCase& c : *cases) fmt::print("{}\n", fixtures::print_case(c.value));
+  return kAllPassed;
+}
+
+int list(const std::string& what, const std::string& file) {
+  if (what == "kernels") return list_kernels();
+  if (what == "mutants") return list_mutants();
+  if (what == "devices") return list_devices();
+  if (what == "patterns") return list_patterns();
+  return list_cases(file);
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Chosen& chosen) {
+  auto* command =
+      app.add_subcommand("list", "kernels, devices, patterns, mutants, or the cases of a file");
+  auto what = std::make_shared<std::string>("kernels");
+  auto file = std::make_shared<std::string>();
+  command->add_option("what", *what, "kernels, devices, patterns, mutants or cases")
+      ->check(CLI::IsMember({"kernels", "devices", "patterns", "mutants", "cases"}));
+  command->add_option("file", *file, "with cases: the case file to expand");
+  command->callback(
+      [&chosen, what, file] { chosen = [what, file] { return list(*what, *file); }; });
+}
+
+}  // namespace exactk::props::cli

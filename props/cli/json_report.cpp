@@ -1,0 +1,56 @@
+#include "props/cli/json_report.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "props/build_info.h"
+#include "props/report.h"
+
+namespace exactk::props::cli {
+namespace {
+
+using nlohmann::json;
+
+json run_json(const Outcome& o) {
+  json run = {{"case", fixtures::print_case(o.value)},
+              {"kernel", o.kernel},
+              {"device", o.device.kind},
+              {"device_name", o.device.name},
+              {"wave", o.device.wave_width},
+              {"verdict", oracle::name(o.verdict)},
+              {"launches", o.launches},
+              {"rows", o.rows_judged},
+              {"path", o.path},
+              {"seconds", o.seconds},
+              {"replay", replay_line(o)}};
+  if (!o.reason.empty()) run["reason"] = o.reason;
+  if (o.verdict == oracle::Verdict::kFailed) run["anatomy"] = report_text(o);
+  return run;
+}
+
+}  // namespace
+
+std::string write_json(const std::string& file, const std::vector<Outcome>& outcomes,
+                       const Ledger& ledger, int exit_code) {
+  json runs = json::array();
+  for (const Outcome& outcome : outcomes) runs.push_back(run_json(outcome));
+  json totals = json::object();
+  for (int v = 0; v <= static_cast<int>(oracle::Verdict::kInvalid); ++v) {
+    const auto verdict = static_cast<oracle::Verdict>(v);
+    totals[std::string(oracle::name(verdict))] = ledger.count(verdict);
+  }
+  const json document = {{"exactk", {{"commit", build_commit()}, {"compiler", build_compiler()}}},
+                         {"runs", runs},
+                         {"coverage", ledger.axes()},
+                         {"totals", totals},
+                         {"exit_code", exit_code}};
+  std::ofstream out(file);
+  out << document.dump(1) << "\n";
+  out.close();
+  return out ? ""
+             : fmt::format("can't write the report to '{}'; check the folder and the space", file);
+}
+
+}  // namespace exactk::props::cli

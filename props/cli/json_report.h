@@ -1,0 +1,17 @@
+// The machine-readable report of a run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "props/ledger.h"
+#include "props/outcome.h"
+
+namespace exactk::props::cli {
+
+// Writes one JSON document: {"exactk": ..., "runs": [...], "totals": {...}}; an error is one
+// sentence.
+std::string write_json(const std::string& file, const std::vector<Outcome>& outcomes,
+                       const Ledger& ledger, int exit_code);
+
+}  // namespace exactk::props::cli

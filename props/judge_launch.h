@@ -1,0 +1,46 @@
+// Judges every row of one launch's output.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fixtures/case.h"
+#include "oracle/topk_contract.h"
+#include "oracle/verdict.h"
+#include "props/inputs.h"
+
+namespace exactk::props {
+
+inline constexpr int kFailingRowsMax = 256;
+
+struct RowFailure {
+  int64_t row = 0;
+  oracle::RowJudgement judgement;
+};
+
+struct LaunchJudgement {
+  int64_t rows = 0;           // rows judged: all of the launch
+  int64_t rows_selected = 0;  // rows with at least one selected column
+  int64_t rows_cut = 0;       // rows with L > k: the logits decide
+  int64_t failing_rows = 0;
+  oracle::FaultSet faults;
+  oracle::ContractModes broken = 0;
+  std::vector<RowFailure> failures;  // ascending rows, at most kFailingRowsMax
+  int64_t gap_slots_changed = 0;     // slots between output rows that were written
+  bool ok() const { return faults.empty(); }
+};
+
+// `output` and `before` are whole output tensors, gaps included: after the launch and before it.
+// Two rows of every launch are judged a second time through the sort-based reference; a
+// disagreement throws InternalError.
+LaunchJudgement judge_launch(const fixtures::Case& c, const StepInputs& inputs,
+                             std::span<const int32_t> output, std::span<const int32_t> before,
+                             oracle::ContractModes promised);
+
+// The visible logits of one row, [L], contiguous; `scratch` is used only when the column stride is
+// not 1.
+std::span<const uint32_t> visible_row(const fixtures::Case& c, const StepInputs& inputs,
+                                      int64_t row, std::vector<uint32_t>& scratch);
+
+}  // namespace exactk::props

@@ -1,0 +1,33 @@
+// A kernel as the runner sees it: the C descriptor, and what the suite knows about its dispatch.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fixtures/case.h"
+#include "kernels/abi/exactk_abi.h"
+#include "oracle/dispatch_policy.h"
+
+namespace exactk::props {
+
+struct KernelUnderTest {
+  const exactk_kernel* kernel = nullptr;
+  std::optional<oracle::TopkMethod>
+      method;  // whose policy the launch must follow; none: not predicted
+  bool mutant = false;
+  std::string_view name() const { return kernel->name; }
+};
+
+// Shipped kernels whose name matches `glob`, or, if the glob starts with "mutant", planted faults.
+// An empty result is an error that names the nearest kernel.
+fixtures::Result<std::vector<KernelUnderTest>> select_kernels(std::string_view glob);
+
+// '*' stands for any run of characters, '?' for one.
+bool glob_match(std::string_view glob, std::string_view text);
+
+// The shape whose dispatch is predicted, with the case's tuning.
+oracle::TopkShape topk_shape(const fixtures::Case& c);
+
+}  // namespace exactk::props

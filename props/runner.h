@@ -1,0 +1,32 @@
+// Runs a case on a kernel and judges it: every launch, every row, under two poisons.
+#pragma once
+
+#include <cstdint>
+
+#include "fixtures/case.h"
+#include "kernels/device/device.h"
+#include "props/inputs.h"
+#include "props/kernel_under_test.h"
+#include "props/outcome.h"
+
+namespace exactk::props {
+
+struct RunnerOptions {
+  int wave_width = 64;  // host device only
+  int workers = 2;      // host device only
+};
+
+class Runner {
+ public:
+  explicit Runner(kernels::Device& device, int64_t input_cache_bytes = int64_t{1} << 30)
+      : device_(device), inputs_(input_cache_bytes) {}
+
+  // Never throws for what a kernel does; InternalError if the suite contradicts itself.
+  Outcome run(const fixtures::Case& c, const KernelUnderTest& kernel, const RunnerOptions& options);
+
+ private:
+  kernels::Device& device_;
+  InputCache inputs_;
+};
+
+}  // namespace exactk::props

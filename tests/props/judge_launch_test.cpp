@@ -1,0 +1,73 @@
+#include "props/judge_launch.h"
+
+#include <gtest/gtest.h>
+
+#include "fixtures/case.h"
+#include "fixtures/materialize.h"
+#include "oracle/topk.h"
+
+namespace exactk::tests {
+namespace {
+
+struct Judged {
+  fixtures::Case c;
+  props::StepInputs inputs;
+  std::vector<int32_t> before;
+  std::vector<int32_t> output;  // starts as the right answer
+
+  explicit Judged(const std::string& line)
+      : c(*fixtures::parse_case(line)), inputs(props::make_inputs(c, 0)) {
+    before.resize(static_cast<size_t>(fixtures::output_elems(c)));
+    fixtures::output_poison(c, 0, 0, before);
+    output = before;
+    std::vector<uint32_t> scratch;
+    for (int64_t row = 0; row < c.rows; ++row) {
+      const std::vector<int32_t> answer =
+          oracle::topk_reference(props::visible_row(c, inputs, row, scratch), c.k);
+      std::copy(answer.begin(), answer.end(), output.begin() + row * fixtures::out_stride_elems(c));
+    }
+  }
+
+  props::LaunchJudgement judge() const {
+    return props::judge_launch(c, inputs, output, before, oracle::kSet | oracle::kPrefix);
+  }
+};
+
+TEST(JudgeLaunch, AcceptsTheRightAnswerAndCountsItsRows) {
+  const Judged judged("topk.decode rows=4 width=64 k=16 lens=list:0:5:16:40");
+  const props::LaunchJudgement result = judged.judge();
+  EXPECT_TRUE(result.ok());
+  EXPECT_EQ(4, result.rows);
+  EXPECT_EQ(3, result.rows_selected);
+  EXPECT_EQ(1, result.rows_cut);
+}
+
+TEST(JudgeLaunch, FindsTheOneBadRowOfABigLaunchThatSeveralThreadsJudge) {
+  Judged judged("topk.decode rows=600 width=4096 k=4 lens=const:4096 pattern=uniform");
+  judged.output[599 * 4 + 3] = judged.output[599 * 4 + 2];
+  const props::LaunchJudgement result = judged.judge();
+  EXPECT_EQ(600, result.rows);
+  ASSERT_EQ(1, result.failing_rows);
+  EXPECT_EQ(599, result.failures[0].row);
+  EXPECT_TRUE(result.faults.has(oracle::FaultKind::kDuplicate));
+}
+
+TEST(JudgeLaunch, ReadsLogitsThroughTheColumnStride) {
+  Judged judged("topk.decode rows=2 width=64 k=8 column_stride=3 lens=const:64");
+  EXPECT_TRUE(judged.judge().ok());
+  judged.inputs.logits[3] ^=
+      0x80000000u;  // column 1 of row 0: a winner becomes a loser, or the other way round
+  EXPECT_FALSE(judged.judge().ok());
+}
+
+TEST(JudgeLaunch, RefusesAChangedSlotBetweenRows) {
+  Judged judged("topk.decode rows=2 width=64 k=8 out_stride=10 lens=const:64");
+  EXPECT_TRUE(judged.judge().ok());
+  judged.output[9] += 1;
+  const props::LaunchJudgement result = judged.judge();
+  EXPECT_EQ(1, result.gap_slots_changed);
+  EXPECT_TRUE(result.faults.has(oracle::FaultKind::kGuardBroken));
+}
+
+}  // namespace
+}  // namespace exactk::tests

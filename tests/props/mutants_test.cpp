@@ -1,0 +1,53 @@
+// Every planted fault fails at the case that is recorded for it, and its shipped kernel passes
+// there.
+#include <gtest/gtest.h>
+
+#include "kernels/device/device.h"
+#include "kernels/registry.h"
+#include "props/kernel_under_test.h"
+#include "props/report.h"
+#include "props/runner.h"
+
+namespace exactk::tests {
+namespace {
+
+props::Outcome run(std::string_view line, std::string_view kernel, int wave) {
+  auto device = kernels::open_device("host");
+  EXPECT_TRUE(device.has_value());
+  props::Runner runner(**device);
+  auto c = fixtures::parse_case(line);
+  EXPECT_TRUE(c.has_value()) << c.error();
+  auto kernels = props::select_kernels(kernel);
+  EXPECT_EQ(1u, kernels->size());
+  props::RunnerOptions options;
+  options.wave_width = wave;
+  return runner.run(*c, kernels->front(), options);
+}
+
+TEST(Mutants, FailAtTheirRecordedCaseWhereTheShippedKernelPasses) {
+  ASSERT_GE(kernels::mutants().size(), 3u);
+  for (const kernels::Mutant& mutant : kernels::mutants()) {
+    for (const int wave : {32, 64}) {
+      const props::Outcome faulty = run(mutant.reaching_case, mutant.kernel->name, wave);
+      EXPECT_EQ(oracle::Verdict::kFailed, faulty.verdict)
+          << mutant.kernel->name << ": " << faulty.reason;
+      const props::Outcome shipped = run(mutant.reaching_case, mutant.base, wave);
+      EXPECT_EQ(oracle::Verdict::kPassed, shipped.verdict) << props::report_text(shipped);
+    }
+  }
+}
+
+TEST(Mutants, AreNotReachedByAGlobForShippedKernels) {
+  for (const char* glob : {"*", "topk.*", "?utant.*"}) {
+    const auto kernels = props::select_kernels(glob);
+    if (!kernels) continue;
+    for (const props::KernelUnderTest& kernel : *kernels) EXPECT_FALSE(kernel.mutant) << glob;
+  }
+}
+
+TEST(Mutants, SelectionRefusesAnUnknownKernel) {
+  EXPECT_FALSE(props::select_kernels("topk.unknown").has_value());
+}
+
+}  // namespace
+}  // namespace exactk::tests
