@@ -1,7 +1,8 @@
 // The total order of logits by their bits: larger is better.
 //
-// +NaN (by payload) > +inf > ... > +denormal > +0 > -0 > -denormal > ... > -inf > -NaN. No value is flushed and no two
-// different bit patterns tie. It is the order of integer radix keys in public top-k kernels (vLLM, AITER).
+// +NaN (by payload) > +inf > ... > +denormal > +0 > -0 > -denormal > ... > -inf > -NaN. No value is
+// flushed and no two different bit patterns tie. It is the order of integer radix keys in public
+// top-k kernels (vLLM, AITER).
 #pragma once
 
 #include <bit>

@@ -1,7 +1,8 @@
 // Effective length of each query row of a decode step.
 //
-// Source: vLLM top_k_per_row_decode. A 1-D seq_lens holds one length per request, a 2-D one holds one per row; rows of
-// one request are its draft positions, row r being of request r / next_n, draft r % next_n.
+// Source: vLLM top_k_per_row_decode. A 1-D seq_lens holds one length per request, a 2-D one holds
+// one per row; rows of one request are its draft positions, row r being of request r / next_n,
+// draft r % next_n.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@
 namespace exactk::oracle {
 
 struct RowLengthSpec {
-  int64_t rows = 0;       // >= 0; need not be a multiple of next_n
-  int64_t next_n = 1;     // >= 1
-  int seq_lens_dim = 1;   // 1: [ceil(rows / next_n)], 2: [rows] read flat
+  int64_t rows = 0;      // >= 0; need not be a multiple of next_n
+  int64_t next_n = 1;    // >= 1
+  int seq_lens_dim = 1;  // 1: [ceil(rows / next_n)], 2: [rows] read flat
 };
 
 // Columns that `row` may select from; never negative.

@@ -1,9 +1,10 @@
-// The judge of top-k selection: accepts exactly the answers that the contract allows, with no tolerance and no sort of
-// the logits. With S the selected set, S is right iff it has min(k, L) distinct members in [0, L) and no unselected
-// logit is better than the worst member of S; one counting pass over the row decides that.
+// The judge of top-k selection: accepts exactly the answers that the contract allows, with no
+// tolerance and no sort of the logits. With S the selected set, S is right iff it has min(k, L)
+// distinct members in [0, L) and no unselected logit is better than the worst member of S; one
+// counting pass over the row decides that.
 //
-// What it does not check: guard bytes, rows that must stay untouched, and repeatability (bytes of two runs). Those are
-// compared by whoever owns the buffers; `kRepeatable` is only a name here.
+// What it does not check: guard bytes, rows that must stay untouched, and repeatability (bytes of
+// two runs). Those are compared by whoever owns the buffers; `kRepeatable` is only a name here.
 #pragma once
 
 #include <cstdint>
@@ -30,23 +31,27 @@ std::string_view name(ContractMode mode);
 struct TopkRow {
   std::span<const uint32_t> logit_bits;  // [L], the visible part of the row
   std::span<const int32_t> indices;      // [k], every slot
-  std::span<const int32_t> before;       // [k] or empty: the slots before the launch, to tell "never written"
+  std::span<const int32_t>
+      before;  // [k] or empty: the slots before the launch, to tell "never written"
 };
 
 struct BadSlot {
-  int64_t position = 0;   // slot in [0, k)
+  int64_t position = 0;  // slot in [0, k)
   FaultKind kind{};
-  int64_t other = -1;     // kDuplicate: the first slot with that column; kOrder: the slot it conflicts with
+  int64_t other =
+      -1;  // the first slot with the same column, if any; kOrder: the slot that it conflicts with
 };
 
 struct RowJudgement {
-  FaultSet faults;                  // empty: the row met every promised mode
-  ContractModes broken = 0;         // the promised modes that the row does not meet
-  std::vector<BadSlot> bad;         // ascending positions; at most kBadSlotsMax are kept
-  int64_t bad_slots = 0;            // all of them
-  std::vector<int64_t> missing;     // columns that must be selected and are not; at most kBadSlotsMax, ascending
-  int64_t missing_columns = 0;      // all of them
-  bool ok() const { return faults.empty(); }
+  FaultSet faults;           // empty: the row met every promised mode
+  ContractModes broken = 0;  // the promised modes that the row does not meet
+  // Ascending positions; of more than kBadSlotsMax the first and the last halves are kept.
+  std::vector<BadSlot> bad;
+  int64_t bad_slots = 0;     // all of them
+  std::vector<int64_t>
+      missing;  // columns that must be selected and are not; at most kBadSlotsMax, ascending
+  int64_t missing_columns = 0;  // all of them
+  bool ok() const { return faults.empty() && broken == 0; }
 };
 inline constexpr int kBadSlotsMax = 64;
 
@@ -62,7 +67,8 @@ class TopkJudge {
   std::vector<uint64_t> seen_;  // one bit per column, all zero between calls
 };
 
-// How many of `logit_bits` are strictly better than `bits`: the memory-speed pass. Exposed for its test and bench.
+// How many of `logit_bits` are strictly better than `bits`: the memory-speed pass. Exposed for its
+// test and bench.
 int64_t count_better(std::span<const uint32_t> logit_bits, uint32_t bits);
 
 }  // namespace exactk::oracle
