@@ -1,0 +1,31 @@
+// What a planted fault may change. The kernels are templates over it, so that the shipped
+// instantiation holds no code of any fault; mutants derive from Shipped and replace one hook.
+#pragma once
+
+#include "kernels/device/portable.h"
+
+#include <cstdint>
+
+#include "kernels/abi/exactk_abi.h"
+#include "kernels/topk/policy.h"
+
+namespace exactk::kernels::topk {
+
+struct Shipped {
+  // The slots L .. k-1 of a row shorter than k get -1.
+  static constexpr bool kWritesTail = true;
+
+  // An entry of a partial list that no column fills: its key means nothing, and it takes no part in
+  // the merge.
+  static constexpr uint32_t kEmptyKey = 0;
+  __device__ static bool takes_part(int32_t index) { return index >= 0; }
+
+  // Numbers that the host hands to the split apart from TopkParams, and the split of a row.
+  struct FromHost {};
+  static FromHost from_host(const exactk_topk_decode&) { return {}; }
+  __device__ static SplitPlan split(const ActivePolicy& policy, FromHost, int64_t length) {
+    return split_row(policy, length);
+  }
+};
+
+}  // namespace exactk::kernels::topk
