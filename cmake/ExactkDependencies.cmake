@@ -16,7 +16,6 @@ exactk_find(CLI11 libcli11-dev)
 exactk_find(fmt libfmt-dev)
 exactk_find(nlohmann_json nlohmann-json3-dev)
 exactk_find(tl-expected libexpected-dev)
-exactk_find(benchmark libbenchmark-dev)
 
 if(_exactk_missing)
   list(JOIN _exactk_missing ", " _exactk_missing_text)

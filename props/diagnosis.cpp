@@ -194,9 +194,7 @@ std::string what_slots(const Case& c, const Evidence& e) {
     longest_at_first = std::max(longest_at_first, length);
   if (e.step > 0 && facts.missing > 0 && facts.missing_lowest >= longest_at_first) {
     return fmt::format(
-        "every missing column is >= {}, the longest row {}: the launch keeps to lengths of then, a "
-        "host decision is "
-        "frozen",
+        "no column past {}, the longest length {}, is looked at: a host decision is frozen",
         longest_at_first,
         c.launch == fixtures::LaunchMode::kGraph ? "at capture" : "in the first launch");
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "fixtures/lengths.h"
 #include "oracle/dispatch_policy.h"
 #include "props/generators.h"
 #include "props/kernel_under_test.h"
@@ -33,7 +34,7 @@ int64_t draw_k() {
 // Numbers that bring the wide paths into reach of a small input.
 void draw_tuning(Case& c) {
   if (*rc::gen::weightedElement<bool>({{1, false}, {3, true}})) {
-    c.tune.policy_shift = *rc::gen::inRange<int64_t>(2, 11);
+    c.tune.policy_shift = *rc::gen::inRange<int64_t>(2, 13);
     c.tune.split_width = *rc::gen::elementOf(std::vector<int64_t>{256, 1024, 4096});
     c.tune.radix_width = *rc::gen::elementOf(std::vector<int64_t>{128, 512, 2048});
   }
@@ -56,7 +57,9 @@ void draw_tuning(Case& c) {
 void draw_shape(Case& c, const DrawLimits& limits) {
   c.rows = *rc::gen::weightedOneOf<int64_t>(
       {{5, rc::gen::inRange<int64_t>(1, 17)}, {2, rc::gen::elementOf(kRowGates)}});
-  c.next_n = *rc::gen::inRange<int64_t>(1, 9);
+  // One row per request leaves the row gates exact; otherwise rows are whole requests.
+  c.next_n = *rc::gen::weightedOneOf<int64_t>(
+      {{1, rc::gen::just<int64_t>(1)}, {1, rc::gen::inRange<int64_t>(2, 9)}});
   c.rows = std::max<int64_t>(1, c.rows / c.next_n) * c.next_n;
   c.lens_dim = *rc::gen::inRange(1, 3);
   const int64_t widest = std::max<int64_t>(1, limits.elements_max / c.rows);
@@ -170,6 +173,16 @@ void draw_launch(Case& c, const DrawLimits& limits) {
   c.repeats = *rc::gen::weightedElement<int64_t>({{5, 1}, {1, 2}});
 }
 
+// Whether no row of any launch has a column to select from: such a case would prove nothing.
+bool all_empty(const Case& c) {
+  for (int64_t step = 0; step <= c.replays; ++step) {
+    for (const int64_t length : row_lengths(c, step)) {
+      if (length > 0) return false;
+    }
+  }
+  return true;
+}
+
 rc::Gen<Case> any_case(const DrawLimits& limits) {
   return rc::gen::exec([limits] {
     Case c;
@@ -183,7 +196,12 @@ rc::Gen<Case> any_case(const DrawLimits& limits) {
     c.seed = *rc::gen::inRange<uint64_t>(1, 1000000000);
     draw_layout(c);
     draw_launch(c, limits);
-    return normalize(c);
+    c = normalize(c);
+    if (all_empty(c)) {
+      c.lens = {LengthKind::kConst, 1, {c.width}};
+      c = normalize(c);
+    }
+    return c;
   });
 }
 

@@ -87,8 +87,9 @@ std::string row_heading(const Case& c, const Evidence& e, const RowView& v) {
   const int64_t length = static_cast<int64_t>(v.logits.size());
   const int64_t selected = std::min(c.k, length);
   std::string text = fmt::format(
-      "row {:<4}request {}, draft {}: length {}, k {} -> {} selected, {} sentinels expected", v.row,
-      v.row / c.next_n, v.row % c.next_n, length, c.k, selected, c.k - selected);
+      "row {:<4}request {}, draft {}: length {}, k {} -> {} selected, {} sentinel{} expected",
+      v.row, v.row / c.next_n, v.row % c.next_n, length, c.k, selected, c.k - selected,
+      c.k - selected == 1 ? "" : "s");
   if (c.replays > 0) text += fmt::format("; launch {} of {}", e.step + 1, c.replays + 1);
   if (e.variant > 0) text += "; under the second poison";
   return text + "\n";

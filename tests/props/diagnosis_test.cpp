@@ -57,8 +57,9 @@ TEST(Diagnosis, NamesLostMaskedColumns) {
                 });
   EXPECT_EQ(
       "3 of 3 rows, all of them with fewer than k logits above -inf (the cut falls among the "
-      "-inf); -1 stands in "
-      "33 slots that must hold a column",
+      "-inf); "
+      "-1 stands in 33 slots that must hold a column, and only masked (-inf) columns are lost: "
+      "padding beats -inf",
       text);
 }
 

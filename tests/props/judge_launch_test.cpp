@@ -55,8 +55,8 @@ TEST(JudgeLaunch, FindsTheOneBadRowOfABigLaunchThatSeveralThreadsJudge) {
 TEST(JudgeLaunch, ReadsLogitsThroughTheColumnStride) {
   Judged judged("topk.decode rows=2 width=64 k=8 column_stride=3 lens=const:64");
   EXPECT_TRUE(judged.judge().ok());
-  judged.inputs.logits[3] ^=
-      0x80000000u;  // column 1 of row 0: a winner becomes a loser, or the other way round
+  // A selected column becomes the worst of all, -NaN.
+  judged.inputs.logits[static_cast<size_t>(judged.output[0]) * 3] = 0xffffffffu;
   EXPECT_FALSE(judged.judge().ok());
 }
 
