@@ -1,0 +1,217 @@
+// The device layer over HIP names, for the target that this file is compiled for.
+#include <fmt/format.h>
+
+#include "kernels/device/backend.h"
+#include "kernels/device/portable.h"
+
+namespace exactk::kernels {
+namespace {
+
+#if defined(EXACTK_TARGET_HOST)
+constexpr const char* kKind = "host";
+std::string sentence(hipError_t) {
+  return last_error_text();
+}
+#elif defined(EXACTK_TARGET_HIP)
+constexpr const char* kKind = "hip";
+std::string sentence(hipError_t error) {
+  return hipGetErrorString(error);
+}
+#else
+constexpr const char* kKind = "cuda";
+std::string sentence(hipError_t error) {
+  return hipGetErrorString(error);
+}
+#endif
+
+// Turns the result of a call into the layer's; the runtime's own record of the error is cleared, so
+// that a later hipGetLastError() does not see it again.
+Result<void> check(hipError_t error, const char* doing) {
+  if (error == hipSuccess) return {};
+  Error text = fmt::format("{}: {} ({} {})", doing, sentence(error), hipGetErrorName(error),
+                           static_cast<int>(error));
+  static_cast<void>(hipGetLastError());
+  return tl::unexpected(std::move(text));
+}
+
+class RuntimeDevice final : public Device {
+ public:
+  explicit RuntimeDevice(int index) : index_(index) {}
+  ~RuntimeDevice() override {
+    static_cast<void>(drop_graph());
+    for (hipStream_t stream : created_) static_cast<void>(hipStreamDestroy(stream));
+  }
+
+  DeviceInfo info() const override;
+  Result<void> configure(const HostOptions& options) override;
+
+  Result<void*> allocate(int64_t bytes) override;
+  Result<void> release(void* memory) override {
+    return check(hipFree(memory), "freeing device memory");
+  }
+  Result<void> upload(void* device, const void* host, int64_t bytes) override;
+  Result<void> download(void* host, const void* device, int64_t bytes) override;
+
+  void* stream(int index) override;
+  Result<void> synchronize(void* stream) override {
+    return check(hipStreamSynchronize(static_cast<hipStream_t>(stream)), "waiting for a stream");
+  }
+
+  Result<void> begin_capture(void* stream) override {
+    return check(
+        hipStreamBeginCapture(static_cast<hipStream_t>(stream), hipStreamCaptureModeGlobal),
+        "beginning a capture");
+  }
+  Result<void> end_capture(void* stream) override;
+  Result<void> replay(void* stream) override;
+  Result<void> drop_graph() override;
+  GraphNodes graph_nodes() const override { return nodes_; }
+
+ private:
+  Result<void> count_nodes(hipGraph_t graph);
+
+  int index_;
+  std::vector<hipStream_t> created_;
+  hipGraphExec_t executable_ = nullptr;
+  GraphNodes nodes_;
+};
+
+DeviceInfo RuntimeDevice::info() const {
+  hipDeviceProp_t properties{};
+  size_t free_bytes = 0, total_bytes = 0;
+  static_cast<void>(hipGetDeviceProperties(&properties, index_));
+  static_cast<void>(hipMemGetInfo(&free_bytes, &total_bytes));
+  DeviceInfo info;
+  info.kind = kKind;
+  info.index = index_;
+  info.name = properties.name;
+  info.arch = properties.gcnArchName;
+  info.wave_width = properties.warpSize;
+  info.memory_free_bytes = static_cast<int64_t>(free_bytes);
+  return info;
+}
+
+Result<void> RuntimeDevice::configure(const HostOptions& options) {
+#if defined(EXACTK_TARGET_HOST)
+  Settings next = settings();
+  next.wave_width = options.wave_width;
+  next.schedule_seed = options.schedule_seed;
+  next.workers = options.workers;
+  return check(host_device::configure(next), "configuring the host device");
+#else
+  const HostOptions usual;
+  if (options.wave_width == usual.wave_width && options.schedule_seed == usual.schedule_seed &&
+      options.workers == usual.workers) {
+    return {};
+  }
+  return tl::unexpected(
+      Error("wave width, schedule seed and workers can be chosen on the host device only"));
+#endif
+}
+
+Result<void*> RuntimeDevice::allocate(int64_t bytes) {
+  if (bytes < 0) return tl::unexpected(fmt::format("cannot allocate {} bytes", bytes));
+  void* memory = nullptr;
+  const auto done =
+      check(hipMalloc(&memory, static_cast<size_t>(bytes)), "allocating device memory");
+  if (!done) return tl::unexpected(done.error());
+  return memory;
+}
+
+Result<void> RuntimeDevice::upload(void* device, const void* host, int64_t bytes) {
+  if (bytes < 0) return tl::unexpected(fmt::format("cannot upload {} bytes", bytes));
+  return check(hipMemcpy(device, host, static_cast<size_t>(bytes), hipMemcpyHostToDevice),
+               "uploading");
+}
+
+Result<void> RuntimeDevice::download(void* host, const void* device, int64_t bytes) {
+  if (bytes < 0) return tl::unexpected(fmt::format("cannot download {} bytes", bytes));
+  return check(hipMemcpy(host, device, static_cast<size_t>(bytes), hipMemcpyDeviceToHost),
+               "downloading");
+}
+
+// Created streams do not wait for the default stream, so that a forgotten wait shows.
+void* RuntimeDevice::stream(int index) {
+  if (index <= 0) return nullptr;
+  while (created_.size() < static_cast<size_t>(index)) {
+    hipStream_t created = nullptr;
+    if (hipStreamCreateWithFlags(&created, hipStreamNonBlocking) != hipSuccess) return nullptr;
+    created_.push_back(created);
+  }
+  return created_[static_cast<size_t>(index) - 1];
+}
+
+Result<void> RuntimeDevice::end_capture(void* stream) {
+  static_cast<void>(drop_graph());
+  hipGraph_t graph = nullptr;
+  auto done =
+      check(hipStreamEndCapture(static_cast<hipStream_t>(stream), &graph), "ending a capture");
+  if (!done) return done;
+  done = count_nodes(graph);
+  if (done)
+    done = check(hipGraphInstantiate(&executable_, graph, nullptr, nullptr, 0),
+                 "instantiating a graph");
+  static_cast<void>(hipGraphDestroy(graph));
+  if (!done) nodes_ = {};
+  return done;
+}
+
+Result<void> RuntimeDevice::count_nodes(hipGraph_t graph) {
+  size_t count = 0;
+  auto done = check(hipGraphGetNodes(graph, nullptr, &count), "counting the nodes of a graph");
+  if (!done) return done;
+  std::vector<hipGraphNode_t> nodes(count);
+  done = check(hipGraphGetNodes(graph, nodes.data(), &count), "reading the nodes of a graph");
+  for (size_t i = 0; done && i < count; ++i) {
+    hipGraphNodeType type{};
+    done = check(hipGraphNodeGetType(nodes[i], &type), "reading the type of a node");
+    nodes_.kernels += type == hipGraphNodeTypeKernel;
+    nodes_.memsets += type == hipGraphNodeTypeMemset;
+    nodes_.memcpys += type == hipGraphNodeTypeMemcpy;
+  }
+  return done;
+}
+
+Result<void> RuntimeDevice::replay(void* stream) {
+  if (!executable_)
+    return tl::unexpected(Error("there is no graph to replay; end a capture first"));
+  return check(hipGraphLaunch(executable_, static_cast<hipStream_t>(stream)), "replaying a graph");
+}
+
+Result<void> RuntimeDevice::drop_graph() {
+  nodes_ = {};
+  if (!executable_) return {};
+  const hipGraphExec_t executable = executable_;
+  executable_ = nullptr;
+  return check(hipGraphExecDestroy(executable), "dropping a graph");
+}
+
+Result<std::unique_ptr<Device>> open(int index) {
+  const auto done = check(hipSetDevice(index), "choosing a device");
+  if (!done) return tl::unexpected(done.error());
+  return std::make_unique<RuntimeDevice>(index);
+}
+
+Result<std::vector<DeviceInfo>> list() {
+  int count = 0;
+  const auto done = check(hipGetDeviceCount(&count), "counting devices");
+  if (!done) return tl::unexpected(done.error());
+  std::vector<DeviceInfo> devices;
+  for (int i = 0; i < count; ++i) devices.push_back(RuntimeDevice(i).info());
+  return devices;
+}
+
+}  // namespace
+
+#if defined(EXACTK_TARGET_HOST)
+const Backend& host_backend() {
+#elif defined(EXACTK_TARGET_HIP)
+const Backend& hip_backend() {
+#else
+const Backend& cuda_backend() {
+#endif
+  static const Backend backend{kKind, &list, &open};
+  return backend;
+}
+
+}  // namespace exactk::kernels

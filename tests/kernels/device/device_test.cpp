@@ -1,0 +1,149 @@
+#include "kernels/device/device.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/kernels/device/test_kernels.h"
+
+namespace exactk::kernels {
+namespace {
+
+std::string refusal(std::string_view spec) {
+  const auto opened = open_device(spec);
+  EXPECT_FALSE(opened) << spec;
+  return opened ? "" : opened.error();
+}
+
+TEST(OpenDevice, KnowsTheHost) {
+  for (const char* spec : {"host", "host:0"}) {
+    const auto opened = open_device(spec);
+    ASSERT_TRUE(opened) << opened.error();
+    const DeviceInfo info = (*opened)->info();
+    EXPECT_EQ("host", info.kind);
+    EXPECT_EQ("host", info.arch);
+    EXPECT_EQ("CPU host device", info.name);
+    EXPECT_GT(info.memory_free_bytes, 0);
+  }
+  ASSERT_FALSE(list_devices().empty());
+  EXPECT_EQ("host", list_devices()[0].kind);
+}
+
+TEST(OpenDevice, SaysWhatIsMissing) {
+  EXPECT_EQ("device 'hip' is not built into this program; configure with --preset hip",
+            refusal("hip"));
+  EXPECT_EQ("device 'cuda' is not built into this program; configure with --preset cuda",
+            refusal("cuda:3"));
+  EXPECT_EQ("there is no device 'host:1'; 1 of that kind is present", refusal("host:1"));
+}
+
+TEST(OpenDevice, RefusesUnknownNames) {
+  for (const char* spec : {"", "gpu", "Host", "host ", ":0"}) {
+    EXPECT_PRED_FORMAT2(testing::IsSubstring, "known are host, hip, cuda", refusal(spec));
+  }
+  for (const char* spec : {"host:", "host:x", "host:-1", "host:1x", "hip:99999999999"}) {
+    EXPECT_PRED_FORMAT2(testing::IsSubstring, "must be a number", refusal(spec));
+  }
+}
+
+class HostRuntimeDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    device_ = std::move(*open_device("host"));
+    ASSERT_TRUE(device_->configure({}));
+    memory_ = static_cast<int*>(*device_->allocate(64 * sizeof(int)));
+    set(1);
+  }
+  void TearDown() override { EXPECT_TRUE(device_->release(memory_)); }
+  void set(int value) {
+    const std::vector<int> values(64, value);
+    ASSERT_TRUE(device_->upload(memory_, values.data(), 64 * sizeof(int)));
+  }
+  int first() {
+    int value = 0;
+    EXPECT_TRUE(device_->download(&value, memory_, sizeof(value)));
+    return value;
+  }
+  hipStream_t hip_stream(int index) { return static_cast<hipStream_t>(device_->stream(index)); }
+
+  std::unique_ptr<Device> device_;
+  int* memory_ = nullptr;
+};
+
+TEST_F(HostRuntimeDevice, HasADefaultStreamAndCreatedOnes) {
+  EXPECT_EQ(nullptr, device_->stream(0));
+  EXPECT_NE(nullptr, device_->stream(1));
+  EXPECT_NE(device_->stream(1), device_->stream(2));
+  EXPECT_EQ(device_->stream(1), device_->stream(1));
+}
+
+TEST_F(HostRuntimeDevice, DownloadBeforeWaitingReadsTheOldBytes) {
+  test::store({1, 64, hip_stream(1)}, memory_, 2);
+  EXPECT_EQ(1, first());
+  ASSERT_TRUE(device_->synchronize(device_->stream(1)));
+  EXPECT_EQ(2, first());
+}
+
+TEST_F(HostRuntimeDevice, ReportsAFaultInASentence) {
+  EXACTK_NEEDS_SIGNALS();
+  test::store_by_one_thread({1, 64, hip_stream(1)}, 0, 5, nullptr);
+  const auto waited = device_->synchronize(device_->stream(1));
+  ASSERT_FALSE(waited);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring,
+                      "kernel store_by_one_thread_kernel, block (0,0,0): thread (5,0,0)",
+                      waited.error());
+  EXPECT_EQ(hipSuccess, hipGetLastError()) << "reported once";
+  test::store({1, 64, hip_stream(1)}, memory_, 3);
+  ASSERT_TRUE(device_->synchronize(device_->stream(1)));
+  EXPECT_EQ(3, first());
+}
+
+TEST_F(HostRuntimeDevice, ReplaysAGraphAndCountsItsNodes) {
+  void* stream = device_->stream(1);
+  ASSERT_TRUE(device_->begin_capture(stream));
+  ASSERT_EQ(hipSuccess, hipMemsetAsync(memory_, 0, 4, hip_stream(1)));
+  test::add_from({1, 64, hip_stream(1)}, memory_, memory_, 10);
+  ASSERT_TRUE(device_->end_capture(stream));
+  EXPECT_EQ(1, device_->graph_nodes().kernels);
+  EXPECT_EQ(1, device_->graph_nodes().memsets);
+  EXPECT_EQ(0, device_->graph_nodes().memcpys);
+  EXPECT_EQ(1, first()) << "nothing ran";
+  ASSERT_TRUE(device_->replay(stream));
+  ASSERT_TRUE(device_->synchronize(stream));
+  EXPECT_EQ(10, first());
+  ASSERT_TRUE(device_->drop_graph());
+  EXPECT_FALSE(device_->replay(stream));
+  EXPECT_EQ(0, device_->graph_nodes().kernels);
+}
+
+TEST_F(HostRuntimeDevice, LosesACaptureInWhichItWaits) {
+  void* stream = device_->stream(1);
+  ASSERT_TRUE(device_->begin_capture(stream));
+  EXPECT_FALSE(device_->synchronize(stream));
+  const auto ended = device_->end_capture(stream);
+  ASSERT_FALSE(ended);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "hipStreamSynchronize is not allowed", ended.error());
+  EXPECT_FALSE(device_->replay(stream));
+}
+
+TEST_F(HostRuntimeDevice, ChecksItsOptions) {
+  EXPECT_TRUE(device_->configure({.wave_width = 32, .schedule_seed = 7, .workers = 1}));
+  EXPECT_EQ(32, device_->info().wave_width);
+  const auto refused = device_->configure({.wave_width = 48});
+  ASSERT_FALSE(refused);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "wave width 48", refused.error());
+  EXPECT_EQ(32, device_->info().wave_width);
+}
+
+TEST_F(HostRuntimeDevice, RefusesNegativeSizesAndForeignMemory) {
+  int value = 0;
+  EXPECT_FALSE(device_->allocate(-1));
+  EXPECT_FALSE(device_->upload(memory_, &value, -1));
+  EXPECT_FALSE(device_->download(&value, memory_, -1));
+  EXPECT_FALSE(device_->download(&value, &value, 4));
+  EXPECT_FALSE(device_->upload(memory_, &value, 64 * sizeof(int) + 1));
+  EXPECT_FALSE(device_->release(&value));
+}
+
+}  // namespace
+}  // namespace exactk::kernels
