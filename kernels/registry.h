@@ -13,9 +13,9 @@ std::span<const exactk_kernel* const> shipped_kernels();
 
 // One planted fault.
 struct Mutant {
-  const exactk_kernel* kernel;   // name "mutant.<defect>"
-  std::string_view base;         // the kernel that it changes, "topk.block"
-  std::string_view kind;         // kind of fault, "F04"
+  const exactk_kernel* kernel;     // name "mutant.<defect>"
+  std::string_view base;           // the kernel that it changes, "topk.block"
+  std::string_view kind;           // kind of fault, "F04"
   std::string_view reaching_case;  // a case line at which it fails
 };
 std::span<const Mutant> mutants();

@@ -47,7 +47,7 @@ struct RowJudgement {
   ContractModes broken = 0;  // the promised modes that the row does not meet
   // Ascending positions; of more than kBadSlotsMax the first and the last halves are kept.
   std::vector<BadSlot> bad;
-  int64_t bad_slots = 0;     // all of them
+  int64_t bad_slots = 0;  // all of them
   std::vector<int64_t>
       missing;  // columns that must be selected and are not; at most kBadSlotsMax, ascending
   int64_t missing_columns = 0;  // all of them

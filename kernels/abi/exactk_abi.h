@@ -1,7 +1,9 @@
-/* The C interface between the suite and a kernel, its own and those from outside. C11; every struct carries its size.
+/* The C interface between the suite and a kernel, its own and those from outside. C11; every struct
+ * carries its size.
  *
- * Pointers are device pointers of the device kind that the kernel was registered for; counts and strides are 64-bit and
- * in elements. A launch neither allocates nor synchronises, so that it can be captured into a graph.
+ * Pointers are device pointers of the device kind that the kernel was registered for; counts and
+ * strides are 64-bit and in elements. A launch neither allocates nor synchronises, so that it can
+ * be captured into a graph.
  */
 #ifndef EXACTK_ABI_H
 #define EXACTK_ABI_H
@@ -55,31 +57,35 @@ typedef struct exactk_topk_tuning {
 /* What a launch took; filled by the host side of the launch, `active_blocks` by the device. */
 typedef struct exactk_topk_report {
   uint32_t struct_size;
-  int32_t path;           /* exactk_topk_path */
-  int32_t max_blocks;     /* blocks per row of the grid */
+  int32_t path;       /* exactk_topk_path */
+  int32_t max_blocks; /* blocks per row of the grid */
   int32_t reserved;
-  int32_t* active_blocks; /* device, [rows], or NULL; the kernel writes the active blocks of each row */
+  int32_t*
+      active_blocks; /* device, [rows], or NULL; the kernel writes the active blocks of each row */
 } exactk_topk_report;
 
 /* Decode top-k: per row the k columns with the largest logits. */
 typedef struct exactk_topk_decode {
   uint32_t struct_size;
-  int32_t seq_lens_dim;           /* 1: [ceil(rows / next_n)], row length = seq_len - next_n + draft + 1; 2: [rows] */
-  const float* logits;            /* [rows, width] */
-  const int32_t* seq_lens;        /* read on the device at every launch and replay; may be negative: clamp at 0 */
-  int32_t* indices;               /* out, [rows, k]: column numbers, -1 in unused slots; gaps between rows untouched */
-  int64_t rows;                   /* >= 1 */
-  int64_t next_n;                 /* rows per request, >= 1 */
-  int64_t width;                  /* columns allocated; no row length exceeds it */
-  int64_t k;                      /* >= 1, may exceed width */
-  int64_t row_stride_elems;       /* of logits */
-  int64_t column_stride_elems;    /* of logits */
-  int64_t out_stride_elems;       /* of indices, >= k */
-  void* workspace;                /* 256-byte aligned, any contents; NULL if workspace_bytes is 0 */
-  int64_t workspace_bytes;        /* at least what workspace_bytes() asked for */
-  void* stream;                   /* hipStream_t, cudaStream_t, or the host device's stream */
-  const char* arch;               /* policy architecture, e.g. "gfx950" */
-  int64_t max_seq_len_hint;       /* host-known largest row length at this call; frozen by a capture */
+  int32_t seq_lens_dim; /* 1: [ceil(rows / next_n)], row length = seq_len - next_n + draft + 1; 2:
+                           [rows] */
+  const float* logits;  /* [rows, width] */
+  const int32_t*
+      seq_lens; /* read on the device at every launch and replay; may be negative: clamp at 0 */
+  int32_t*
+      indices; /* out, [rows, k]: column numbers, -1 in unused slots; gaps between rows untouched */
+  int64_t rows;                /* >= 1 */
+  int64_t next_n;              /* rows per request, >= 1 */
+  int64_t width;               /* columns allocated; no row length exceeds it */
+  int64_t k;                   /* >= 1, may exceed width */
+  int64_t row_stride_elems;    /* of logits */
+  int64_t column_stride_elems; /* of logits */
+  int64_t out_stride_elems;    /* of indices, >= k */
+  void* workspace;             /* 256-byte aligned, any contents; NULL if workspace_bytes is 0 */
+  int64_t workspace_bytes;     /* at least what workspace_bytes() asked for */
+  void* stream;                /* hipStream_t, cudaStream_t, or the host device's stream */
+  const char* arch;            /* policy architecture, e.g. "gfx950" */
+  int64_t max_seq_len_hint;    /* host-known largest row length at this call; frozen by a capture */
   const exactk_topk_tuning* tuning; /* NULL: published numbers */
   exactk_topk_report* report;       /* NULL: not wanted */
 } exactk_topk_decode;
@@ -87,10 +93,10 @@ typedef struct exactk_topk_decode {
 /* One kernel. `message` gets one sentence on anything but EXACTK_OK. */
 typedef struct exactk_kernel {
   uint32_t struct_size;
-  uint32_t modes;           /* EXACTK_MODE_* that it promises */
-  const char* name;         /* <op>.<method>, e.g. "topk.block" */
-  const char* op;           /* "topk.decode" */
-  const char* description;  /* one sentence */
+  uint32_t modes;          /* EXACTK_MODE_* that it promises */
+  const char* name;        /* <op>.<method>, e.g. "topk.block" */
+  const char* op;          /* "topk.decode" */
+  const char* description; /* one sentence */
   exactk_status (*supports)(const exactk_topk_decode* d, char* message, size_t message_bytes);
   int64_t (*workspace_bytes)(const exactk_topk_decode* d);
   exactk_status (*launch)(const exactk_topk_decode* d, char* message, size_t message_bytes);

@@ -41,7 +41,8 @@ TEST(Generators, NeverDrawACaseInWhichEveryRowIsEmpty) {
     const fixtures::Case c = props::draw_case(3, i, {});
     int64_t longest = 0;
     for (int64_t step = 0; step <= c.replays; ++step) {
-      for (const int64_t length : fixtures::row_lengths(c, step)) longest = std::max(longest, length);
+      for (const int64_t length : fixtures::row_lengths(c, step))
+        longest = std::max(longest, length);
     }
     ASSERT_GT(longest, 0) << fixtures::print_case(c);
   }
