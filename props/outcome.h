@@ -35,6 +35,7 @@ struct Outcome {
   std::string reason;     // one sentence for every verdict but kPassed
   std::string diagnosis;  // kFailed: one sentence that says what is wrong, and where
   std::shared_ptr<const Evidence> evidence;  // kFailed by a judgement of rows
+  std::string report;                        // report_text() of the whole, once it was made
   // What was exercised.
   int64_t launches = 0;
   int64_t rows_judged = 0;

@@ -128,6 +128,7 @@ bool judge(Run& run, LaunchId id, const LaunchSession& session,
            const std::vector<int32_t>& before) {
   Outcome& outcome = run.outcome;
   LaunchJudgement judgement = judge_launch(run.c, *inputs, result.output, before, outcome.promised);
+  run.options.alive();
   ++outcome.launches;
   outcome.rows_judged += judgement.rows;
   outcome.rows_cut += judgement.rows_cut;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "fixtures/case.h"
 #include "kernels/device/device.h"
@@ -12,8 +13,9 @@
 namespace exactk::props {
 
 struct RunnerOptions {
-  int wave_width = 64;  // host device only
-  int workers = 2;      // host device only
+  int wave_width = 64;                  // host device only
+  int workers = 2;                      // host device only
+  std::function<void()> alive = [] {};  // called after every judged launch
 };
 
 class Runner {

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <numeric>
 
 #include "fixtures/materialize.h"
@@ -15,6 +16,7 @@
 #include "props/inputs.h"
 #include "props/launch_session.h"
 #include "props/report.h"
+#include "props/runner.h"
 
 namespace exactk::props::cli {
 namespace {
@@ -113,7 +115,14 @@ double bench_cpu(const Case& c, const StepInputs& inputs, int repeats) {
   return read.median_s;
 }
 
-int bench_case(const Case& c, Workbench& bench, const BenchCommand& command) {
+// What is benched, opened in this process: a child's answers would be part of the time.
+struct Benched {
+  std::unique_ptr<kernels::Device> device;
+  std::vector<KernelUnderTest> kernels;
+  std::vector<int> waves;
+};
+
+int bench_case(const Case& c, Benched& bench, const BenchCommand& command) {
   fmt::print("case    {}\n", fixtures::print_case(c));
   Runner runner(*bench.device);
   bool first = true;
@@ -154,14 +163,17 @@ int bench_case(const Case& c, Workbench& bench, const BenchCommand& command) {
 }
 
 int bench(const BenchCommand& command) {
-  auto opened = open_workbench(command.device);
-  if (std::holds_alternative<int>(opened)) return std::get<int>(opened);
-  Workbench workbench = std::get<Workbench>(std::move(opened));
+  auto kernels = kernels_of(command.device);
+  if (std::holds_alternative<int>(kernels)) return std::get<int>(kernels);
+  auto device = kernels::open_device(command.device.device);
+  if (!device) return complain(kNoDevice, device.error());
+  Benched benched{std::move(*device), std::get<0>(std::move(kernels)), {}};
+  benched.waves = waves_of(command.device, benched.device->info());
   for (const std::string& line : command.lines) {
     auto cases = fixtures::read_case_text(line, "command line");
     if (!cases) return complain(kUsage, cases.error());
     for (const fixtures::FileCase& c : *cases) {
-      if (const int code = bench_case(c.value, workbench, command); code != kAllPassed) return code;
+      if (const int code = bench_case(c.value, benched, command); code != kAllPassed) return code;
     }
   }
   return kAllPassed;

@@ -5,7 +5,6 @@
 #include "props/cli/commands.h"
 #include "props/cli/common.h"
 #include "props/ledger.h"
-#include "props/report.h"
 
 namespace exactk::props::cli {
 namespace {
@@ -23,15 +22,14 @@ int replay(const ReplayCommand& command) {
   Workbench bench = std::get<Workbench>(std::move(opened));
   fixtures::Case c = *parsed;
   if (command.device.schedule_seed) c.schedule = *command.device.schedule_seed;
-  Runner runner(*bench.device);
   Ledger ledger;
   for (const int wave : bench.waves) {
     for (const KernelUnderTest& kernel : bench.kernels) {
-      RunnerOptions options;
-      options.wave_width = wave;
-      const Outcome outcome = runner.run(c, kernel, options);
+      Job job{c, kernel, {}};
+      job.options.wave_width = wave;
+      const Outcome outcome = bench.run(job);
       ledger.add(outcome);
-      fmt::print("{}\n", report_text(outcome));
+      fmt::print("{}\n", outcome.report);
       std::fflush(stdout);
     }
   }

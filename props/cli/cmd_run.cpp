@@ -59,7 +59,6 @@ class Session {
   Session(const RunCommand& command, Workbench bench, int64_t runs)
       : command_(command),
         bench_(std::move(bench)),
-        runner_(*bench_.device),
         progress_(runs),
         start_(std::chrono::steady_clock::now()) {}
 
@@ -73,9 +72,9 @@ class Session {
     if (command_.device.schedule_seed) c.schedule = *command_.device.schedule_seed;
     for (const int wave : bench_.waves) {
       for (const KernelUnderTest& kernel : bench_.kernels) {
-        RunnerOptions options;
-        options.wave_width = wave;
-        add(runner_.run(c, kernel, options));
+        Job job{c, kernel, {}};
+        job.options.wave_width = wave;
+        add(bench_.run(job));
       }
     }
   }
@@ -92,7 +91,7 @@ class Session {
     if (!quiet) {
       progress_.clear();
       if (++reported_ <= kReportsInFull) {
-        fmt::print("{}\n", report_text(outcome));
+        fmt::print("{}\n", outcome.report);
       } else {
         fmt::print("{}  {}\n", oracle::name(outcome.verdict), replay_line(outcome));
       }
@@ -101,13 +100,11 @@ class Session {
     ++runs_;
     progress_.step(runs_, reported_, outcome.kernel + " " + fixtures::print_case(outcome.value));
     if (command_.json.empty()) return;
-    outcome.evidence.reset();  // the anatomy goes into the report as text
     outcomes_.push_back(std::move(outcome));
   }
 
   const RunCommand& command_;
   Workbench bench_;
-  Runner runner_;
   Ledger ledger_;
   Progress progress_;
   std::vector<Outcome> outcomes_;

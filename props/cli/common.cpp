@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <memory>
+
+#include "props/report.h"
+#include "props/runner.h"
 
 namespace exactk::props::cli {
 
@@ -11,24 +15,49 @@ int complain(ExitCode code, const std::string& sentence) {
   return code;
 }
 
-std::variant<Workbench, int> open_workbench(const DeviceOptions& options) {
-  Workbench bench;
+std::vector<int> waves_of(const DeviceOptions& options, const kernels::DeviceInfo& device) {
+  if (device.kind != "host") return {device.wave_width};
+  if (options.wave == "both") return {32, 64};
+  return {options.wave == "32" ? 32 : 64};
+}
+
+std::variant<std::vector<KernelUnderTest>, int> kernels_of(const DeviceOptions& options) {
   auto kernels = select_kernels(options.kernel);
-  if (!kernels) {
-    const bool glob = options.kernel.find_first_of("*?") != std::string::npos;
-    return complain(glob ? kNothingJudged : kUsage, kernels.error());
-  }
-  bench.kernels = std::move(*kernels);
-  auto device = kernels::open_device(options.device);
-  if (!device) return complain(kNoDevice, device.error());
-  bench.device = std::move(*device);
-  if (bench.device->info().kind != "host") {
-    bench.waves = {bench.device->info().wave_width};
-  } else if (options.wave == "both") {
-    bench.waves = {32, 64};
+  if (kernels) return std::move(*kernels);
+  const bool glob = options.kernel.find_first_of("*?") != std::string::npos;
+  return complain(glob ? kNothingJudged : kUsage, kernels.error());
+}
+
+std::variant<Workbench, int> open_workbench(const DeviceOptions& options) {
+  auto kernels = kernels_of(options);
+  if (std::holds_alternative<int>(kernels)) return std::get<int>(kernels);
+  Workbench bench;
+  bench.kernels = std::get<0>(std::move(kernels));
+  if (options.in_process) {
+    auto device = kernels::open_device(options.device);
+    if (!device) return complain(kNoDevice, device.error());
+    bench.device = (*device)->info();
+    std::shared_ptr<kernels::Device> shared = std::move(*device);
+    bench.run = [shared, runner = std::make_shared<Runner>(*shared)](const Job& job) {
+      Outcome outcome = runner->run(job.value, job.kernel, job.options);
+      outcome.report = report_text(outcome);
+      return outcome;
+    };
   } else {
-    bench.waves = {options.wave == "32" ? 32 : 64};
+    const bool host = options.device.starts_with("host");
+    const double timeout_s = options.timeout_s > 0 ? options.timeout_s : host ? 120 : 30;
+    auto by_name = [](std::string_view name) -> kernels::Result<KernelUnderTest> {
+      auto found = select_kernels(name);
+      if (!found) return tl::unexpected(found.error());
+      return found->front();
+    };
+    auto runner = std::make_shared<IsolatedRunner>(options.device, timeout_s, by_name);
+    auto device = runner->start();
+    if (!device) return complain(kNoDevice, device.error());
+    bench.device = *device;
+    bench.run = [runner](const Job& job) { return runner->run(job); };
   }
+  bench.waves = waves_of(options, bench.device);
   return bench;
 }
 
@@ -46,6 +75,13 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
       ->capture_default_str();
   command.add_option("--schedule-seed", options.schedule_seed,
                      "host device: order of blocks, waves and lanes, instead of the cases' own");
+  command
+      .add_option("--timeout", options.timeout_s,
+                  "seconds without an answer after which a run has failed (default 120 on the host "
+                  "device, 30 on a GPU)")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--in-process", options.in_process,
+                   "no child process: for a debugger; a crash or a hang takes the tool with it");
 }
 
 }  // namespace exactk::props::cli

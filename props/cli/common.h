@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,8 +14,8 @@
 #include "fixtures/case_file.h"
 #include "kernels/device/device.h"
 #include "props/cli/exit_code.h"
+#include "props/isolated_runner.h"
 #include "props/kernel_under_test.h"
-#include "props/runner.h"
 
 namespace exactk::props::cli {
 
@@ -26,16 +27,24 @@ struct DeviceOptions {
   std::string wave = "both";  // host only: 32, 64, both
   std::string kernel = "topk.*";
   std::optional<uint64_t> schedule_seed;  // overrides the cases' own
+  double timeout_s = 0;                   // 0: 120 on the host device, 30 on a GPU
+  bool in_process = false;
 };
-
 void add_device_options(CLI::App& command, DeviceOptions& options);
 
-// What the options stand for, opened and checked.
+// What the options stand for, checked.
 struct Workbench {
-  std::unique_ptr<kernels::Device> device;
+  kernels::DeviceInfo device;
   std::vector<int> waves;
   std::vector<KernelUnderTest> kernels;
+  std::function<Outcome(const Job&)> run;  // judges, with a report
 };
 std::variant<Workbench, int> open_workbench(const DeviceOptions& options);
+
+// Wave widths to run on: of the host device as asked for, else the device's own.
+std::vector<int> waves_of(const DeviceOptions& options, const kernels::DeviceInfo& device);
+
+// The kernels that the options name; the error is an exit code, its sentence printed.
+std::variant<std::vector<KernelUnderTest>, int> kernels_of(const DeviceOptions& options);
 
 }  // namespace exactk::props::cli

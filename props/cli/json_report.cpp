@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "props/build_info.h"
+#include "props/outcome_json.h"
 #include "props/report.h"
 
 namespace exactk::props::cli {
@@ -14,19 +15,10 @@ namespace {
 using nlohmann::json;
 
 json run_json(const Outcome& o) {
-  json run = {{"case", fixtures::print_case(o.value)},
-              {"kernel", o.kernel},
-              {"device", o.device.kind},
-              {"device_name", o.device.name},
-              {"wave", o.device.wave_width},
-              {"verdict", oracle::name(o.verdict)},
-              {"launches", o.launches},
-              {"rows", o.rows_judged},
-              {"path", o.path},
-              {"seconds", o.seconds},
-              {"replay", replay_line(o)}};
-  if (!o.reason.empty()) run["reason"] = o.reason;
-  if (o.verdict == oracle::Verdict::kFailed) run["anatomy"] = report_text(o);
+  json run = json::parse(outcome_to_json(o));
+  run["verdict"] = oracle::name(o.verdict);
+  run["replay"] = replay_line(o);
+  if (o.verdict == oracle::Verdict::kPassed) run.erase("report");
   return run;
 }
 

@@ -1,0 +1,261 @@
+#include "props/isolated_runner.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+
+#include "props/internal_error.h"
+#include "props/outcome_json.h"
+#include "props/report.h"
+
+namespace exactk::props {
+namespace {
+
+// Messages of the child: one letter, text, newline.
+constexpr char kReady =
+    'r';  // the device is open; the text is its index, wave width, kind, arch and name
+constexpr char kNoDevice = 'n';  // why not
+constexpr char kAlive = 'a';     // a launch was judged
+constexpr char kDone = 'd';      // an outcome as JSON
+constexpr char kBroken = 'i';    // the suite contradicts itself
+
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+void send(int file, char kind, std::string_view text) {
+  std::string line(1, kind);
+  line += text;
+  for (char& c : line) c = c == '\n' ? '\x1e' : c;  // a message is one line
+  line += '\n';
+  (void)write_all(file, line);
+}
+
+struct Line {
+  enum class State { kLine, kEnd, kTimeout } state;
+  std::string text;
+};
+
+// Reads lines from a pipe with a deadline.
+class LineReader {
+ public:
+  explicit LineReader(int file) : file_(file) {}
+
+  // `timeout_s` < 0: none.
+  Line next(double timeout_s) {
+    const auto start = std::chrono::steady_clock::now();
+    for (;;) {
+      if (const size_t end = buffer_.find('\n'); end != std::string::npos) {
+        Line line{Line::State::kLine, buffer_.substr(0, end)};
+        buffer_.erase(0, end + 1);
+        return line;
+      }
+      int wait_ms = -1;
+      if (timeout_s >= 0) {
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+        if (spent.count() >= timeout_s) return {Line::State::kTimeout, ""};
+        wait_ms = static_cast<int>((timeout_s - spent.count()) * 1000) + 1;
+      }
+      pollfd ready{file_, POLLIN, 0};
+      if (poll(&ready, 1, wait_ms) <= 0) continue;
+      std::array<char, 1 << 16> bytes;
+      const ssize_t got = read(file_, bytes.data(), bytes.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return {Line::State::kEnd, ""};
+      buffer_.append(bytes.data(), static_cast<size_t>(got));
+    }
+  }
+
+ private:
+  int file_;
+  std::string buffer_;
+};
+
+// The child's life: open the device, then run one job per line until the parent closes the pipe.
+class Server {
+ public:
+  Server(int requests, int answers, const KernelLookup& lookup)
+      : requests_(requests), answers_(answers), lookup_(lookup) {}
+
+  void serve(const std::string& spec) {
+    auto device = kernels::open_device(spec);
+    if (!device) return send(answers_, kNoDevice, device.error());
+    const kernels::DeviceInfo info = (*device)->info();
+    send(answers_, kReady,
+         fmt::format("{} {} {} {} {}", info.index, info.wave_width, info.kind, info.arch,
+                     info.name));
+    Runner runner(**device);
+    LineReader reader(requests_);
+    for (;;) {
+      const Line line = reader.next(-1);
+      if (line.state != Line::State::kLine) return;
+      answer(runner, line.text);
+    }
+  }
+
+ private:
+  // A job line: wave width, workers, kernel, case.
+  void answer(Runner& runner, const std::string& text) {
+    try {
+      size_t at = 0;
+      const auto word = [&] {
+        const size_t end = text.find(' ', at);
+        std::string piece = text.substr(at, end - at);
+        at = end + 1;
+        return piece;
+      };
+      RunnerOptions options;
+      options.wave_width = std::stoi(word());
+      options.workers = std::stoi(word());
+      options.alive = [this] { send(answers_, kAlive, ""); };
+      const auto kernel = lookup_(word());
+      const auto value = fixtures::parse_case(text.substr(at));
+      if (!kernel || !value) throw InternalError("a job came over unreadable: " + text);
+      Outcome outcome = runner.run(*value, *kernel, options);
+      outcome.report = report_text(outcome);
+      send(answers_, kDone, outcome_to_json(outcome));
+    } catch (const std::exception& error) {
+      send(answers_, kBroken, error.what());
+    }
+  }
+
+  int requests_;
+  int answers_;
+  const KernelLookup& lookup_;
+};
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status)) {
+    return fmt::format("the process of the kernel ended by signal {} ({})", WTERMSIG(status),
+                       strsignal(WTERMSIG(status)));
+  }
+  return fmt::format("the process of the kernel ended with exit code {} in the middle of the case",
+                     WEXITSTATUS(status));
+}
+
+}  // namespace
+
+struct IsolatedRunner::Child {
+  pid_t pid = -1;
+  int requests = -1;
+  int answers = -1;
+  std::unique_ptr<LineReader> reader;
+
+  Child(const std::string& device, const KernelLookup& lookup) {
+    int to_child[2], from_child[2];
+    if (pipe(to_child) != 0 || pipe(from_child) != 0) throw InternalError("no pipe can be had");
+    std::fflush(nullptr);  // what is buffered must not be written twice
+    pid = fork();
+    if (pid < 0) throw InternalError("no process can be had");
+    if (pid == 0) {
+      close(to_child[1]);
+      close(from_child[0]);
+      Server(to_child[0], from_child[1], lookup).serve(device);
+      std::fflush(nullptr);
+      _exit(0);
+    }
+    close(to_child[0]);
+    close(from_child[1]);
+    requests = to_child[1];
+    answers = from_child[0];
+    reader = std::make_unique<LineReader>(answers);
+  }
+
+  // Ends the child if it has not ended yet, and gives its wait status.
+  int end(bool kill_it) {
+    if (pid < 0) return 0;
+    if (kill_it) (void)kill(pid, SIGKILL);
+    close(requests);
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    close(answers);
+    pid = -1;
+    return status;
+  }
+
+  ~Child() { (void)end(false); }
+};
+
+IsolatedRunner::IsolatedRunner(std::string device, double timeout_s, KernelLookup lookup)
+    : device_(std::move(device)), timeout_s_(timeout_s), lookup_(std::move(lookup)) {
+  // A child that ends early must show as an ended pipe, not end the parent.
+  (void)signal(SIGPIPE, SIG_IGN);
+}
+
+IsolatedRunner::~IsolatedRunner() = default;
+
+kernels::Result<kernels::DeviceInfo> IsolatedRunner::start() {
+  child_ = std::make_unique<Child>(device_, lookup_);
+  const Line line = child_->reader->next(-1);
+  if (line.state == Line::State::kEnd) {
+    const std::string ended = how_it_ended(child_->end(false));
+    child_.reset();
+    return tl::unexpected(fmt::format("device '{}' could not be opened: {}", device_, ended));
+  }
+  if (line.text.front() != kReady) {
+    child_.reset();
+    return tl::unexpected(line.text.substr(1));
+  }
+  std::istringstream words(line.text.substr(1));
+  words >> info_.index >> info_.wave_width >> info_.kind >> info_.arch;
+  std::getline(words >> std::ws, info_.name);
+  return info_;
+}
+
+Outcome IsolatedRunner::lost(const Job& job, const std::string& reason) const {
+  Outcome outcome;
+  outcome.value = job.value;
+  outcome.kernel = job.kernel.name();
+  outcome.device = info_;
+  if (info_.kind == "host") outcome.device.wave_width = job.options.wave_width;
+  outcome.promised = job.kernel.kernel->modes;
+  outcome.verdict = oracle::Verdict::kFailed;
+  outcome.reason = reason;
+  outcome.report = report_text(outcome);
+  return outcome;
+}
+
+Outcome IsolatedRunner::run(const Job& job) {
+  if (!child_) {
+    if (auto started = start(); !started) return lost(job, started.error());
+  }
+  const std::string request =
+      fmt::format("{} {} {} {}\n", job.options.wave_width, job.options.workers, job.kernel.name(),
+                  fixtures::print_case(job.value));
+  (void)write_all(child_->requests, request);  // a dead child shows below
+  for (;;) {
+    const Line line = child_->reader->next(timeout_s_);
+    if (line.state == Line::State::kTimeout) {
+      (void)child_->end(true);
+      child_.reset();
+      return lost(job, fmt::format("no answer for {} seconds", timeout_s_));
+    }
+    if (line.state == Line::State::kEnd) {
+      const std::string ended = how_it_ended(child_->end(false));
+      child_.reset();
+      return lost(job, ended);
+    }
+    std::string text = line.text.substr(1);
+    if (line.text.front() == kAlive) continue;
+    if (line.text.front() == kDone) return outcome_from_json(text);
+    throw InternalError(text);
+  }
+}
+
+}  // namespace exactk::props

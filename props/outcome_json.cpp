@@ -1,0 +1,64 @@
+#include "props/outcome_json.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "props/internal_error.h"
+
+namespace exactk::props {
+
+using nlohmann::json;
+
+std::string outcome_to_json(const Outcome& o) {
+  const json record = {{"case", fixtures::print_case(o.value)},
+                       {"kernel", o.kernel},
+                       {"device", o.device.kind},
+                       {"device_index", o.device.index},
+                       {"device_name", o.device.name},
+                       {"arch", o.device.arch},
+                       {"wave", o.device.wave_width},
+                       {"promised", o.promised},
+                       {"verdict", static_cast<int>(o.verdict)},
+                       {"reason", o.reason},
+                       {"report", o.report},
+                       {"launches", o.launches},
+                       {"rows", o.rows_judged},
+                       {"rows_cut", o.rows_cut},
+                       {"elements", o.elements},
+                       {"path", o.path},
+                       {"seconds", o.seconds}};
+  // A kernel's message can hold any bytes; they must not stop the report.
+  return record.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Outcome outcome_from_json(std::string_view text) {
+  try {
+    const json record = json::parse(text);
+    Outcome o;
+    auto parsed = fixtures::parse_case(record.at("case").get<std::string>());
+    if (!parsed) throw InternalError(parsed.error());
+    o.value = *parsed;
+    o.kernel = record.at("kernel");
+    o.device.kind = record.at("device");
+    o.device.index = record.at("device_index");
+    o.device.name = record.at("device_name");
+    o.device.arch = record.at("arch");
+    o.device.wave_width = record.at("wave");
+    o.promised = record.at("promised");
+    o.verdict = static_cast<oracle::Verdict>(record.at("verdict").get<int>());
+    o.reason = record.at("reason");
+    o.report = record.at("report");
+    o.launches = record.at("launches");
+    o.rows_judged = record.at("rows");
+    o.rows_cut = record.at("rows_cut");
+    o.elements = record.at("elements");
+    o.path = record.at("path");
+    o.seconds = record.at("seconds");
+    return o;
+  } catch (const json::exception& error) {
+    throw InternalError(fmt::format("an outcome came back unreadable: {}", error.what()));
+  }
+}
+
+}  // namespace exactk::props
