@@ -221,6 +221,8 @@ std::string_view name(ContractMode mode) {
       return "stable";
     case kRepeatable:
       return "repeatable";
+    case kKernelsOnly:
+      return "kernels_only";
   }
   return "unknown";
 }

@@ -4,7 +4,8 @@
 // counting pass over the row decides that.
 //
 // What it does not check: guard bytes, rows that must stay untouched, and repeatability (bytes of
-// two runs). Those are compared by whoever owns the buffers; `kRepeatable` is only a name here.
+// two runs). Those are compared by whoever owns the buffers; `kRepeatable`
+// and `kKernelsOnly` are only names here.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +19,12 @@ namespace exactk::oracle {
 
 // Contract modes that a kernel can promise; flags, all of which include kSet.
 enum ContractMode : uint32_t {
-  kSet = 1u << 0,         // a valid top-k set, any order, -1 anywhere, any choice among exact ties
-  kPrefix = 1u << 1,      // valid entries first, then -1
-  kOrdered = 1u << 2,     // kPrefix, and the logits of the entries never get better along the row
-  kStable = 1u << 3,      // kPrefix, indices strictly ascending, ties to the smallest index
-  kRepeatable = 1u << 4,  // the same bytes from run to run
+  kSet = 1u << 0,          // a valid top-k set, any order, -1 anywhere, any choice among exact ties
+  kPrefix = 1u << 1,       // valid entries first, then -1
+  kOrdered = 1u << 2,      // kPrefix, and the logits of the entries never get better along the row
+  kStable = 1u << 3,       // kPrefix, indices strictly ascending, ties to the smallest index
+  kRepeatable = 1u << 4,   // the same bytes from run to run
+  kKernelsOnly = 1u << 5,  // a captured launch holds kernels alone: no fill and no copy
 };
 using ContractModes = uint32_t;
 std::string_view name(ContractMode mode);

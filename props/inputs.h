@@ -13,20 +13,25 @@
 namespace exactk::props {
 
 struct StepInputs {
+  int64_t step = 0;
   std::vector<int32_t> seq_lens;     // as the kernel gets them
   std::vector<int64_t> row_lengths;  // [rows], by the oracle
-  std::vector<uint32_t> logits;      // the tensor as laid out in memory, gaps included
+  // The tensor as laid out in memory, gaps included; empty where a device fills its own, and then
+  // each row is made again when it is looked at.
+  std::vector<uint32_t> logits;
 };
+
+enum class LogitsFrom { kHost, kDevice };
 
 // The data of launch `step`. Throws InternalError if generator and oracle disagree about a row
 // length.
-StepInputs make_inputs(const fixtures::Case& c, int64_t step);
+StepInputs make_inputs(const fixtures::Case& c, int64_t step, LogitsFrom from = LogitsFrom::kHost);
 
 // Keeps recent launches' data up to `bytes_max`.
 class InputCache {
  public:
   explicit InputCache(int64_t bytes_max) : bytes_max_(bytes_max) {}
-  std::shared_ptr<const StepInputs> get(const fixtures::Case& c, int64_t step);
+  std::shared_ptr<const StepInputs> get(const fixtures::Case& c, int64_t step, LogitsFrom from);
 
  private:
   struct Entry {

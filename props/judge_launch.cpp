@@ -123,6 +123,11 @@ std::span<const uint32_t> visible_row(const Case& c, const StepInputs& inputs, i
   const int64_t length = inputs.row_lengths[static_cast<size_t>(row)];
   const size_t base = static_cast<size_t>(row * fixtures::row_stride_elems(c));
   if (length == 0) return {};
+  if (inputs.logits.empty()) {
+    scratch.resize(static_cast<size_t>(c.width));
+    fixtures::logits_row(c, inputs.step, row, length, scratch);
+    return std::span(scratch).first(static_cast<size_t>(length));
+  }
   if (c.column_stride == 1)
     return std::span(inputs.logits).subspan(base, static_cast<size_t>(length));
   scratch.resize(static_cast<size_t>(length));
@@ -138,8 +143,7 @@ LaunchJudgement judge_launch(const Case& c, const StepInputs& inputs,
                              oracle::ContractModes promised) {
   const Job job{&c, &inputs, {output, before}, promised};
   constexpr int64_t kElemsPerThread = 1 << 19;  // below this a thread costs more than it saves
-  const int64_t wanted =
-      std::max<int64_t>(1, static_cast<int64_t>(inputs.logits.size()) / kElemsPerThread);
+  const int64_t wanted = std::max<int64_t>(1, c.rows * c.width / kElemsPerThread);
   const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
   const int64_t parts = std::min({wanted, cores, c.rows});
   std::vector<LaunchJudgement> judged(static_cast<size_t>(parts));

@@ -38,8 +38,8 @@ LaunchJudgement judge_launch(const fixtures::Case& c, const StepInputs& inputs,
                              std::span<const int32_t> output, std::span<const int32_t> before,
                              oracle::ContractModes promised);
 
-// The visible logits of one row, [L], contiguous; `scratch` is used only when the column stride is
-// not 1.
+// The visible logits of one row, [L], contiguous; `scratch` may hold them and must outlive their
+// use.
 std::span<const uint32_t> visible_row(const fixtures::Case& c, const StepInputs& inputs,
                                       int64_t row, std::vector<uint32_t>& scratch);
 

@@ -138,6 +138,7 @@ Result<void> LaunchSession::feed(const StepInputs& inputs, std::span<const int32
                                  std::span<const std::byte> workspace) {
   if (auto r = logits_->upload(std::as_bytes(std::span(inputs.logits))); !r) return r;
   if (auto r = seq_lens_->upload(std::as_bytes(std::span(inputs.seq_lens))); !r) return r;
+  output_before_.assign(output_before.begin(), output_before.end());
   if (auto r = indices_->upload(std::as_bytes(output_before)); !r) return r;
   const std::vector<int32_t> not_reported(static_cast<size_t>(case_.rows), kNotReported);
   if (auto r = active_blocks_->upload(std::as_bytes(std::span(not_reported))); !r) return r;
@@ -165,12 +166,18 @@ Result<void> LaunchSession::run_once() {
     if (!ended) return ended;
     captured_ = true;
     nodes_ = device_.graph_nodes();
+    // What the call did by itself must not be taken for the work of the replay.
+    if (auto r = indices_->upload(std::as_bytes(std::span(output_before_))); !r) return r;
   }
   return device_.replay(stream);
 }
 
 Result<void> LaunchSession::launch_unchecked() {
-  if (auto r = run_once(); !r) return r;
+  // Repeated replays follow each other without a wait in between, as in a serving loop.
+  const int times = case_.launch == fixtures::LaunchMode::kGraph && case_.repeats > 1 ? 2 : 1;
+  for (int i = 0; i < times; ++i) {
+    if (auto r = run_once(); !r) return r;
+  }
   return device_.synchronize(descriptor_.stream);
 }
 

@@ -75,6 +75,7 @@ class LaunchSession {
   exactk_topk_decode descriptor_{};
   int64_t workspace_bytes_ = 0;
   bool captured_ = false;
+  std::vector<int32_t> output_before_;
   kernels::Device::GraphNodes nodes_;
   std::unique_ptr<kernels::GuardedBuffer> logits_, seq_lens_, indices_, workspace_, active_blocks_;
 };

@@ -40,6 +40,7 @@ void Ledger::add(const Outcome& o) {
   ++axes_["pattern"][std::string(fixtures::name(o.value.pattern.kind))];
   ++axes_["lens"][std::string(fixtures::name(o.value.lens.kind))];
   if (!o.path.empty()) ++axes_["path"][o.path];
+  if (!o.graph.empty()) ++axes_["graph"][o.graph];
 }
 
 int64_t Ledger::judged() const {

@@ -27,6 +27,7 @@ std::string outcome_to_json(const Outcome& o) {
                        {"rows_cut", o.rows_cut},
                        {"elements", o.elements},
                        {"path", o.path},
+                       {"graph", o.graph},
                        {"seconds", o.seconds}};
   // A kernel's message can hold any bytes; they must not stop the report.
   return record.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -54,6 +55,7 @@ Outcome outcome_from_json(std::string_view text) {
     o.rows_cut = record.at("rows_cut");
     o.elements = record.at("elements");
     o.path = record.at("path");
+    o.graph = record.at("graph");
     o.seconds = record.at("seconds");
     return o;
   } catch (const json::exception& error) {

@@ -160,6 +160,7 @@ std::string modes_text(uint32_t modes) {
   add(oracle::kOrdered);
   add(oracle::kStable);
   add(oracle::kRepeatable);
+  add(oracle::kKernelsOnly);
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -38,6 +39,10 @@ struct Run {
 void decide(Run& run, Verdict verdict, std::string reason) {
   run.outcome.verdict = verdict;
   run.outcome.reason = std::move(reason);
+}
+
+std::shared_ptr<const StepInputs> inputs_of(const Run& run, int64_t step) {
+  return run.cache.get(run.c, step, run.options.logits_from);
 }
 
 bool promises_repeatable(const Run& run) {
@@ -117,6 +122,17 @@ std::string path_difference(const Run& run, const LaunchSession& session, const 
   return "";
 }
 
+// What a captured launch consists of, against the promise that it is kernels alone. An empty text:
+// kept, or not promised, or not captured.
+std::string graph_difference(const Run& run, const LaunchSession& session) {
+  const kernels::Device::GraphNodes nodes = session.graph_nodes();
+  const bool promised = (run.outcome.promised & oracle::kKernelsOnly) != 0;
+  if (!promised || nodes.memsets + nodes.memcpys == 0) return "";
+  return fmt::format(
+      "the captured graph holds {} memset and {} memcpy nodes; kernels alone are promised",
+      nodes.memsets, nodes.memcpys);
+}
+
 struct LaunchId {
   int64_t step;
   int variant;
@@ -140,13 +156,18 @@ bool judge(Run& run, LaunchId id, const LaunchSession& session,
           : fmt::format("{} x{}",
                         oracle::name(static_cast<oracle::TopkPath>(session.report().path)),
                         session.report().max_blocks);
+  const kernels::Device::GraphNodes nodes = session.graph_nodes();
+  if (nodes.kernels + nodes.memsets + nodes.memcpys > 0) {
+    outcome.graph = fmt::format("{} kernels, {} memsets, {} memcpys", nodes.kernels, nodes.memsets,
+                                nodes.memcpys);
+  }
   if (!judgement.ok()) {
     auto evidence = std::make_shared<Evidence>();
     evidence->step = id.step;
     evidence->variant = id.variant;
     evidence->judgement = std::move(judgement);
     evidence->inputs = inputs;
-    evidence->first_inputs = run.cache.get(run.c, 0);
+    evidence->first_inputs = inputs_of(run, 0);
     evidence->output = result.output;
     evidence->before = before;
     outcome.evidence = evidence;
@@ -158,8 +179,9 @@ bool judge(Run& run, LaunchId id, const LaunchSession& session,
     decide(run, Verdict::kFailed, result.damage);
     return false;
   }
-  if (std::string difference = path_difference(run, session, *inputs, result);
-      !difference.empty()) {
+  std::string difference = path_difference(run, session, *inputs, result);
+  if (difference.empty()) difference = graph_difference(run, session);
+  if (!difference.empty()) {
     decide(run, Verdict::kFailed, std::move(difference));
     return false;
   }
@@ -187,9 +209,17 @@ bool same_bytes(Run& run, const std::vector<int32_t>& a, const std::vector<int32
   return false;
 }
 
+bool configure_host(Run& run, uint64_t schedule_seed) {
+  if (run.device.info().kind != "host") return true;
+  const kernels::HostOptions host{run.options.wave_width, schedule_seed, run.options.workers};
+  if (auto r = run.device.configure(host); !r)
+    return decide(run, Verdict::kFailed, r.error()), false;
+  return true;
+}
+
 bool run_step(Run& run, LaunchSession& session, LaunchId id, std::vector<std::byte>& workspace) {
   const Case& c = run.c;
-  const std::shared_ptr<const StepInputs> inputs = run.cache.get(c, id.step);
+  const std::shared_ptr<const StepInputs> inputs = inputs_of(run, id.step);
   std::vector<int32_t> before(static_cast<size_t>(fixtures::output_elems(c)));
   fixtures::output_poison(c, id.step, id.variant, before);
   // Under the case's own poison the workspace keeps what the launch before left in it, as in a
@@ -199,12 +229,9 @@ bool run_step(Run& run, LaunchSession& session, LaunchId id, std::vector<std::by
   if (refill) fixtures::workspace_fill(c, id.step, id.variant, workspace);
 
   for (int64_t repeat = 0; repeat < c.repeats; ++repeat) {
-    if (run.device.info().kind == "host" && c.repeats > 1) {
-      const kernels::HostOptions host{
-          run.options.wave_width, c.schedule + static_cast<uint64_t>(repeat), run.options.workers};
-      if (auto r = run.device.configure(host); !r)
-        return decide(run, Verdict::kFailed, r.error()), false;
-    }
+    // Repeats differ in nothing but the order in which the host device runs them.
+    if (c.repeats > 1 && !configure_host(run, c.schedule + static_cast<uint64_t>(repeat)))
+      return false;
     if (auto r = session.feed(*inputs, before, workspace); !r)
       return decide(run, Verdict::kFailed, r.error()), false;
     auto result = session.launch(*inputs);
@@ -230,20 +257,49 @@ bool run_step(Run& run, LaunchSession& session, LaunchId id, std::vector<std::by
   return true;
 }
 
+int64_t longest_at_first(const Run& run) {
+  const std::vector<int64_t>& lengths = inputs_of(run, 0)->row_lengths;
+  return *std::max_element(lengths.begin(), lengths.end());
+}
+
 bool run_variant(Run& run, int variant) {
   const Case& c = run.c;
-  if (run.device.info().kind == "host") {
-    const kernels::HostOptions host{run.options.wave_width, c.schedule, run.options.workers};
-    if (auto r = run.device.configure(host); !r)
-      return decide(run, Verdict::kFailed, r.error()), false;
-  }
-  int64_t hint = 0;
-  for (const int64_t length : run.cache.get(c, 0)->row_lengths) hint = std::max(hint, length);
-  auto session = LaunchSession::open(run.device, c, *run.kernel.kernel, hint);
+  if (!configure_host(run, c.schedule)) return false;
+  auto session = LaunchSession::open(run.device, c, *run.kernel.kernel, longest_at_first(run));
   if (!session) return decide(run, Verdict::kSkipped, session.error()), false;
   std::vector<std::byte> workspace;
   for (int64_t step = 0; step <= c.replays; ++step) {
     if (!run_step(run, **session, {step, variant}, workspace)) return false;
+  }
+  return true;
+}
+
+// The first launch again in the other two launch modes: a kernel that promises the same bytes gives
+// them directly, on another stream and from a graph.
+bool compare_launch_modes(Run& run) {
+  using fixtures::LaunchMode;
+  if (!promises_repeatable(run)) return true;
+  for (const LaunchMode mode : {LaunchMode::kDirect, LaunchMode::kStream, LaunchMode::kGraph}) {
+    if (mode == run.c.launch) continue;
+    Case other = run.c;
+    other.launch = mode;
+    if (!configure_host(run, other.schedule)) return false;
+    auto session =
+        LaunchSession::open(run.device, other, *run.kernel.kernel, longest_at_first(run));
+    if (!session) return decide(run, Verdict::kSkipped, session.error()), false;
+    const std::shared_ptr<const StepInputs> inputs = inputs_of(run, 0);
+    std::vector<int32_t> before(static_cast<size_t>(fixtures::output_elems(other)));
+    fixtures::output_poison(other, 0, 0, before);
+    std::vector<std::byte> workspace(static_cast<size_t>((*session)->workspace_bytes()));
+    fixtures::workspace_fill(other, 0, 0, workspace);
+    if (auto r = (*session)->feed(*inputs, before, workspace); !r)
+      return decide(run, Verdict::kFailed, r.error()), false;
+    const auto result = (*session)->launch(*inputs);
+    if (!result) return decide(run, Verdict::kFailed, result.error()), false;
+    if (!judge(run, {0, 0}, **session, inputs, *result, before)) return false;
+    const std::string what = fmt::format("launch mode {} gives other bytes than {}",
+                                         fixtures::name(mode), fixtures::name(run.c.launch));
+    if (!same_bytes(run, run.first_outputs[0], result->output, what)) return false;
   }
   return true;
 }
@@ -264,6 +320,7 @@ Outcome Runner::run(const Case& c, const KernelUnderTest& kernel, const RunnerOp
   if (admit(run)) {
     bool held = true;
     for (int variant = 0; held && variant < kVariants; ++variant) held = run_variant(run, variant);
+    if (held) held = compare_launch_modes(run);
     if (held && run.rows_selected == 0) {
       decide(run, Verdict::kWeak,
              "every row of every launch is empty, so no index was ever selected");

@@ -13,8 +13,9 @@
 namespace exactk::props {
 
 struct RunnerOptions {
-  int wave_width = 64;                  // host device only
-  int workers = 2;                      // host device only
+  int wave_width = 64;  // host device only
+  int workers = 2;      // host device only
+  LogitsFrom logits_from = LogitsFrom::kHost;
   std::function<void()> alive = [] {};  // called after every judged launch
 };
 

@@ -23,6 +23,7 @@ extern "C" {
 #define EXACTK_MODE_ORDERED (1u << 2)
 #define EXACTK_MODE_STABLE (1u << 3)
 #define EXACTK_MODE_REPEATABLE (1u << 4)
+#define EXACTK_MODE_KERNELS_ONLY (1u << 5)
 
 typedef enum exactk_status {
   EXACTK_OK = 0,

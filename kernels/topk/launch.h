@@ -142,7 +142,7 @@ exactk_status launch(const exactk_topk_decode* d, char* text, size_t bytes) {
 template <class Kernel>
 constexpr exactk_kernel describe(const char* description) {
   return {sizeof(exactk_kernel),
-          EXACTK_MODE_SET | EXACTK_MODE_PREFIX,
+          EXACTK_MODE_SET | EXACTK_MODE_PREFIX | EXACTK_MODE_KERNELS_ONLY,
           Kernel::kName,
           "topk.decode",
           description,

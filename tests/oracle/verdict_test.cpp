@@ -36,6 +36,7 @@ TEST(ModeNames, AreTheDocumentedWords) {
   EXPECT_EQ("ordered", name(kOrdered));
   EXPECT_EQ("stable", name(kStable));
   EXPECT_EQ("repeatable", name(kRepeatable));
+  EXPECT_EQ("kernels_only", name(kKernelsOnly));
 }
 
 TEST(PathNames, AreAllDifferent) {
