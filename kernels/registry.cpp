@@ -1,20 +1,21 @@
 #include "kernels/registry.h"
 
-#include "kernels/mutants/topk_mutants.h"
-#include "kernels/topk/topk_kernels.h"
+#include "kernels/target.h"
 
 namespace exactk::kernels {
 
-std::span<const exactk_kernel* const> shipped_kernels() {
-  static constexpr const exactk_kernel* kKernels[] = {
-      &topk::kTopkBlock, &topk::kTopkSplitMerge, &topk::kTopkK512,
-      &topk::kTopkK1024, &topk::kTopkAuto,
-  };
-  return kKernels;
-}
-
-std::span<const Mutant> mutants() {
-  return planted::topk_mutants();
+const TargetKernels* target_kernels(std::string_view kind) {
+#if defined(EXACTK_WITH_HOST)
+  if (kind == "host") return &host_kernels();
+#endif
+#if defined(EXACTK_WITH_HIP)
+  if (kind == "hip") return &hip_kernels();
+#endif
+#if defined(EXACTK_WITH_CUDA)
+  if (kind == "cuda") return &cuda_kernels();
+#endif
+  static_cast<void>(kind);
+  return nullptr;
 }
 
 }  // namespace exactk::kernels

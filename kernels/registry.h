@@ -1,15 +1,14 @@
-// The kernels that are built into this program: the shipped ones and, apart from them, the mutants.
+// The kernels that are built into this program, per device kind: the shipped ones and, apart from
+// them, the mutants.
 #pragma once
 
 #include <span>
 #include <string_view>
 
 #include "kernels/abi/exactk_abi.h"
+#include "kernels/fill/fill.h"
 
 namespace exactk::kernels {
-
-// topk.block, topk.split_merge, topk.k512, topk.k1024, topk.auto; in this order.
-std::span<const exactk_kernel* const> shipped_kernels();
 
 // One planted fault.
 struct Mutant {
@@ -18,6 +17,17 @@ struct Mutant {
   std::string_view kind;           // kind of fault, "F04"
   std::string_view reaching_case;  // a case line at which it fails
 };
-std::span<const Mutant> mutants();
+
+// The same sources, compiled for one device kind. A kernel runs on devices of its kind only.
+struct TargetKernels {
+  std::string_view kind;  // "host", "hip", "cuda"
+  // topk.block, topk.split_merge, topk.k512, topk.k1024, topk.auto; in this order.
+  std::span<const exactk_kernel* const> shipped;
+  std::span<const Mutant> mutants;
+  FillFunctions fill;
+};
+
+// The kernels for devices of a kind; nullptr: not built in.
+const TargetKernels* target_kernels(std::string_view kind);
 
 }  // namespace exactk::kernels

@@ -41,14 +41,20 @@ bool glob_match(std::string_view glob, std::string_view text) {
   return glob_match(glob.substr(1), text.substr(1));
 }
 
-fixtures::Result<std::vector<KernelUnderTest>> select_kernels(std::string_view glob) {
+fixtures::Result<std::vector<KernelUnderTest>> select_kernels(std::string_view device_kind,
+                                                              std::string_view glob) {
+  const kernels::TargetKernels* built = kernels::target_kernels(device_kind);
+  if (built == nullptr) {
+    return tl::unexpected(fmt::format(
+        "no kernels for devices of kind '{}' are built into this program", device_kind));
+  }
   std::vector<KernelUnderTest> chosen;
-  for (const exactk_kernel* kernel : kernels::shipped_kernels()) {
+  for (const exactk_kernel* kernel : built->shipped) {
     if (glob_match(glob, kernel->name)) chosen.push_back({kernel, method_of(kernel->name), false});
   }
   // A planted fault must never be judged by accident: "*" does not reach it.
   if (glob.starts_with("mutant")) {
-    for (const kernels::Mutant& mutant : kernels::mutants()) {
+    for (const kernels::Mutant& mutant : built->mutants) {
       if (glob_match(glob, mutant.kernel->name)) {
         chosen.push_back({mutant.kernel, method_of(mutant.base), true});
       }

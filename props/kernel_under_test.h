@@ -20,9 +20,11 @@ struct KernelUnderTest {
   std::string_view name() const { return kernel->name; }
 };
 
-// Shipped kernels whose name matches `glob`, or, if the glob starts with "mutant", planted faults.
-// An empty result is an error that names the nearest kernel.
-fixtures::Result<std::vector<KernelUnderTest>> select_kernels(std::string_view glob);
+// Kernels for devices of a kind ("host", "hip", "cuda"): shipped ones whose name matches `glob`,
+// or, if the glob starts with "mutant", planted faults. An empty result is an error that says where
+// the names are.
+fixtures::Result<std::vector<KernelUnderTest>> select_kernels(std::string_view device_kind,
+                                                              std::string_view glob);
 
 // '*' stands for any run of characters, '?' for one.
 bool glob_match(std::string_view glob, std::string_view text);

@@ -18,11 +18,7 @@ struct Backend {
 };
 
 const Backend& host_backend();
-#if defined(EXACTK_WITH_HIP)
 const Backend& hip_backend();
-#endif
-#if defined(EXACTK_WITH_CUDA)
 const Backend& cuda_backend();
-#endif
 
 }  // namespace exactk::kernels

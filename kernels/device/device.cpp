@@ -17,7 +17,10 @@ struct Kind {
 };
 
 std::array<Kind, 3> kinds() {
-  std::array<Kind, 3> all = {{{"host", &host_backend()}, {"hip", nullptr}, {"cuda", nullptr}}};
+  std::array<Kind, 3> all = {{{"host", nullptr}, {"hip", nullptr}, {"cuda", nullptr}}};
+#if defined(EXACTK_WITH_HOST)
+  all[0].backend = &host_backend();
+#endif
 #if defined(EXACTK_WITH_HIP)
   all[1].backend = &hip_backend();
 #endif
@@ -41,6 +44,14 @@ Result<std::unique_ptr<Device>> open_present(const Backend& backend, int index) 
 }
 
 }  // namespace
+
+std::vector<std::string_view> device_kinds() {
+  std::vector<std::string_view> built;
+  for (const Kind& kind : kinds()) {
+    if (kind.backend) built.push_back(kind.name);
+  }
+  return built;
+}
 
 std::vector<DeviceInfo> list_devices() {
   std::vector<DeviceInfo> devices;

@@ -64,7 +64,10 @@ class Device {
   virtual GraphNodes graph_nodes() const = 0;
 };
 
-// Devices that this program was built with and that are present. "host" is always there.
+// The kinds that this program was built with, "host" first.
+std::vector<std::string_view> device_kinds();
+
+// The devices of these kinds that are present. "host" is always there where it is built in.
 std::vector<DeviceInfo> list_devices();
 
 // "host", "hip", "hip:1", "cuda", "cuda:0". The error says what is missing: not built in, no

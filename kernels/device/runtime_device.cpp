@@ -9,16 +9,19 @@ namespace {
 
 #if defined(EXACTK_TARGET_HOST)
 constexpr const char* kKind = "host";
+constexpr bool kPropertiesChange = true;  // the wave width is a setting
 std::string sentence(hipError_t) {
   return last_error_text();
 }
 #elif defined(EXACTK_TARGET_HIP)
 constexpr const char* kKind = "hip";
+constexpr bool kPropertiesChange = false;
 std::string sentence(hipError_t error) {
   return hipGetErrorString(error);
 }
 #else
 constexpr const char* kKind = "cuda";
+constexpr bool kPropertiesChange = false;
 std::string sentence(hipError_t error) {
   return hipGetErrorString(error);
 }
@@ -36,7 +39,7 @@ Result<void> check(hipError_t error, const char* doing) {
 
 class RuntimeDevice final : public Device {
  public:
-  explicit RuntimeDevice(int index) : index_(index) {}
+  explicit RuntimeDevice(int index) : index_(index) { ask_properties(); }
   ~RuntimeDevice() override {
     static_cast<void>(drop_graph());
     for (hipStream_t stream : created_) static_cast<void>(hipStreamDestroy(stream));
@@ -68,25 +71,31 @@ class RuntimeDevice final : public Device {
   GraphNodes graph_nodes() const override { return nodes_; }
 
  private:
+  void ask_properties() const { static_cast<void>(hipGetDeviceProperties(&properties_, index_)); }
   Result<void> count_nodes(hipGraph_t graph);
 
   int index_;
+  mutable hipDeviceProp_t properties_{};
   std::vector<hipStream_t> created_;
   hipGraphExec_t executable_ = nullptr;
   GraphNodes nodes_;
 };
 
 DeviceInfo RuntimeDevice::info() const {
-  hipDeviceProp_t properties{};
+  // Asking a GPU takes milliseconds, and the answer is always the same.
+  if (kPropertiesChange) ask_properties();
   size_t free_bytes = 0, total_bytes = 0;
-  static_cast<void>(hipGetDeviceProperties(&properties, index_));
+  int chosen = index_;
+  static_cast<void>(hipGetDevice(&chosen));
+  static_cast<void>(hipSetDevice(index_));  // the free memory is that of the chosen device
   static_cast<void>(hipMemGetInfo(&free_bytes, &total_bytes));
+  static_cast<void>(hipSetDevice(chosen));
   DeviceInfo info;
   info.kind = kKind;
   info.index = index_;
-  info.name = properties.name;
-  info.arch = properties.gcnArchName;
-  info.wave_width = properties.warpSize;
+  info.name = properties_.name;
+  info.arch = properties_.gcnArchName;
+  info.wave_width = properties_.warpSize;
   info.memory_free_bytes = static_cast<int64_t>(free_bytes);
   return info;
 }
@@ -120,8 +129,11 @@ Result<void*> RuntimeDevice::allocate(int64_t bytes) {
 
 Result<void> RuntimeDevice::upload(void* device, const void* host, int64_t bytes) {
   if (bytes < 0) return tl::unexpected(fmt::format("cannot upload {} bytes", bytes));
-  return check(hipMemcpy(device, host, static_cast<size_t>(bytes), hipMemcpyHostToDevice),
-               "uploading");
+  const auto done = check(
+      hipMemcpy(device, host, static_cast<size_t>(bytes), hipMemcpyHostToDevice), "uploading");
+  // A copy from pageable memory may return while its last bytes are on their way, and the created
+  // streams do not wait for the default stream.
+  return done ? synchronize(nullptr) : done;
 }
 
 Result<void> RuntimeDevice::download(void* host, const void* device, int64_t bytes) {

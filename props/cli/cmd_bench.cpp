@@ -163,10 +163,10 @@ int bench_case(const Case& c, Benched& bench, const BenchCommand& command) {
 }
 
 int bench(const BenchCommand& command) {
-  auto kernels = kernels_of(command.device);
-  if (std::holds_alternative<int>(kernels)) return std::get<int>(kernels);
   auto device = kernels::open_device(command.device.device);
   if (!device) return complain(kNoDevice, device.error());
+  auto kernels = kernels_of(command.device, (*device)->info());
+  if (std::holds_alternative<int>(kernels)) return std::get<int>(kernels);
   Benched benched{std::move(*device), std::get<0>(std::move(kernels)), {}};
   benched.waves = waves_of(command.device, benched.device->info());
   for (const std::string& line : command.lines) {

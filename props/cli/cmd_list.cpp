@@ -12,8 +12,13 @@
 namespace exactk::props::cli {
 namespace {
 
+// Every device kind has the same kernels, from the same sources.
+const kernels::TargetKernels& built_kernels() {
+  return *kernels::target_kernels(kernels::device_kinds().front());
+}
+
 int list_kernels() {
-  for (const exactk_kernel* kernel : kernels::shipped_kernels()) {
+  for (const exactk_kernel* kernel : built_kernels().shipped) {
     fmt::print("{:<18} {:<12} contract {:<8} {}\n", kernel->name, kernel->op,
                modes_text(kernel->modes), kernel->description);
   }
@@ -21,7 +26,7 @@ int list_kernels() {
 }
 
 int list_mutants() {
-  for (const kernels::Mutant& mutant : kernels::mutants()) {
+  for (const kernels::Mutant& mutant : built_kernels().mutants) {
     fmt::print("{:<32} {}  of {:<17} {}\n{:<32} reached by: {}\n", mutant.kernel->name, mutant.kind,
                mutant.base, mutant.kernel->description, "", mutant.reaching_case);
   }

@@ -21,42 +21,56 @@ std::vector<int> waves_of(const DeviceOptions& options, const kernels::DeviceInf
   return {options.wave == "32" ? 32 : 64};
 }
 
-std::variant<std::vector<KernelUnderTest>, int> kernels_of(const DeviceOptions& options) {
-  auto kernels = select_kernels(options.kernel);
+std::variant<std::vector<KernelUnderTest>, int> kernels_of(const DeviceOptions& options,
+                                                           const kernels::DeviceInfo& device) {
+  auto kernels = select_kernels(device.kind, options.kernel);
   if (kernels) return std::move(*kernels);
   const bool glob = options.kernel.find_first_of("*?") != std::string::npos;
   return complain(glob ? kNothingJudged : kUsage, kernels.error());
 }
 
+namespace {
+
+// Fills in how runs are judged, and on what; the error is one sentence.
+kernels::Result<void> open_in_process(const DeviceOptions& options, Workbench& bench) {
+  auto device = kernels::open_device(options.device);
+  if (!device) return tl::unexpected(device.error());
+  bench.device = (*device)->info();
+  std::shared_ptr<kernels::Device> shared = std::move(*device);
+  bench.run = [shared, runner = std::make_shared<Runner>(*shared)](const Job& job) {
+    Outcome outcome = runner->run(job.value, job.kernel, job.options);
+    outcome.report = report_text(outcome);
+    return outcome;
+  };
+  return {};
+}
+
+kernels::Result<void> open_isolated(const DeviceOptions& options, Workbench& bench) {
+  const std::string kind = options.device.substr(0, options.device.find(':'));
+  const double timeout_s = options.timeout_s > 0 ? options.timeout_s : kind == "host" ? 120 : 30;
+  auto by_name = [kind](std::string_view name) -> kernels::Result<KernelUnderTest> {
+    auto found = select_kernels(kind, name);
+    if (!found) return tl::unexpected(found.error());
+    return found->front();
+  };
+  auto runner = std::make_shared<IsolatedRunner>(options.device, timeout_s, by_name);
+  auto device = runner->start();
+  if (!device) return tl::unexpected(device.error());
+  bench.device = *device;
+  bench.run = [runner](const Job& job) { return runner->run(job); };
+  return {};
+}
+
+}  // namespace
+
 std::variant<Workbench, int> open_workbench(const DeviceOptions& options) {
-  auto kernels = kernels_of(options);
-  if (std::holds_alternative<int>(kernels)) return std::get<int>(kernels);
   Workbench bench;
+  const auto opened =
+      options.in_process ? open_in_process(options, bench) : open_isolated(options, bench);
+  if (!opened) return complain(kNoDevice, opened.error());
+  auto kernels = kernels_of(options, bench.device);
+  if (std::holds_alternative<int>(kernels)) return std::get<int>(kernels);
   bench.kernels = std::get<0>(std::move(kernels));
-  if (options.in_process) {
-    auto device = kernels::open_device(options.device);
-    if (!device) return complain(kNoDevice, device.error());
-    bench.device = (*device)->info();
-    std::shared_ptr<kernels::Device> shared = std::move(*device);
-    bench.run = [shared, runner = std::make_shared<Runner>(*shared)](const Job& job) {
-      Outcome outcome = runner->run(job.value, job.kernel, job.options);
-      outcome.report = report_text(outcome);
-      return outcome;
-    };
-  } else {
-    const bool host = options.device.starts_with("host");
-    const double timeout_s = options.timeout_s > 0 ? options.timeout_s : host ? 120 : 30;
-    auto by_name = [](std::string_view name) -> kernels::Result<KernelUnderTest> {
-      auto found = select_kernels(name);
-      if (!found) return tl::unexpected(found.error());
-      return found->front();
-    };
-    auto runner = std::make_shared<IsolatedRunner>(options.device, timeout_s, by_name);
-    auto device = runner->start();
-    if (!device) return complain(kNoDevice, device.error());
-    bench.device = *device;
-    bench.run = [runner](const Job& job) { return runner->run(job); };
-  }
   bench.waves = waves_of(options, bench.device);
   return bench;
 }

@@ -23,7 +23,7 @@ namespace exactk::props::cli {
 int complain(ExitCode code, const std::string& sentence);
 
 struct DeviceOptions {
-  std::string device = "host";
+  std::string device{kernels::device_kinds().front()};
   std::string wave = "both";  // host only: 32, 64, both
   std::string kernel = "topk.*";
   std::optional<uint64_t> schedule_seed;  // overrides the cases' own
@@ -45,6 +45,7 @@ std::variant<Workbench, int> open_workbench(const DeviceOptions& options);
 std::vector<int> waves_of(const DeviceOptions& options, const kernels::DeviceInfo& device);
 
 // The kernels that the options name; the error is an exit code, its sentence printed.
-std::variant<std::vector<KernelUnderTest>, int> kernels_of(const DeviceOptions& options);
+std::variant<std::vector<KernelUnderTest>, int> kernels_of(const DeviceOptions& options,
+                                                           const kernels::DeviceInfo& device);
 
 }  // namespace exactk::props::cli

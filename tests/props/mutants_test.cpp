@@ -17,7 +17,7 @@ props::Outcome run(std::string_view line, std::string_view kernel, int wave) {
   props::Runner runner(**device);
   auto c = fixtures::parse_case(line);
   EXPECT_TRUE(c.has_value()) << c.error();
-  auto kernels = props::select_kernels(kernel);
+  auto kernels = props::select_kernels("host", kernel);
   EXPECT_EQ(1u, kernels->size());
   props::RunnerOptions options;
   options.wave_width = wave;
@@ -25,8 +25,8 @@ props::Outcome run(std::string_view line, std::string_view kernel, int wave) {
 }
 
 TEST(Mutants, FailAtTheirRecordedCaseWhereTheShippedKernelPasses) {
-  ASSERT_GE(kernels::mutants().size(), 3u);
-  for (const kernels::Mutant& mutant : kernels::mutants()) {
+  ASSERT_GE(kernels::target_kernels("host")->mutants.size(), 3u);
+  for (const kernels::Mutant& mutant : kernels::target_kernels("host")->mutants) {
     for (const int wave : {32, 64}) {
       const props::Outcome faulty = run(mutant.reaching_case, mutant.kernel->name, wave);
       EXPECT_EQ(oracle::Verdict::kFailed, faulty.verdict)
@@ -39,14 +39,20 @@ TEST(Mutants, FailAtTheirRecordedCaseWhereTheShippedKernelPasses) {
 
 TEST(Mutants, AreNotReachedByAGlobForShippedKernels) {
   for (const char* glob : {"*", "topk.*", "?utant.*"}) {
-    const auto kernels = props::select_kernels(glob);
+    const auto kernels = props::select_kernels("host", glob);
     if (!kernels) continue;
     for (const props::KernelUnderTest& kernel : *kernels) EXPECT_FALSE(kernel.mutant) << glob;
   }
 }
 
 TEST(Mutants, SelectionRefusesAnUnknownKernel) {
-  EXPECT_FALSE(props::select_kernels("topk.unknown").has_value());
+  EXPECT_FALSE(props::select_kernels("host", "topk.unknown").has_value());
+}
+
+TEST(Mutants, SelectionRefusesADeviceKindThatIsNotBuilt) {
+  const auto kernels = props::select_kernels("warp9", "topk.*");
+  ASSERT_FALSE(kernels.has_value());
+  EXPECT_NE(std::string::npos, kernels.error().find("'warp9'")) << kernels.error();
 }
 
 }  // namespace

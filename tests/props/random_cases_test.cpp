@@ -19,7 +19,7 @@ TEST_P(RandomCases, PassOnEveryShippedKernel) {
   props::Runner runner(**device);
   props::RunnerOptions options;
   options.wave_width = GetParam();
-  const auto kernels = props::select_kernels("topk.*");
+  const auto kernels = props::select_kernels("host", "topk.*");
   ASSERT_TRUE(kernels.has_value()) << kernels.error();
   int judged = 0;
   for (int i = 0; i < kCases; ++i) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/kernels/device/test_kernels.h"
+#include "tests/kernels/test_device.h"
 
 namespace exactk::kernels {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 class GuardedBuffers : public testing::Test {
  protected:
   void SetUp() override {
-    auto opened = open_device("host");
+    auto opened = open_device(test::kDeviceKind);
     ASSERT_TRUE(opened) << opened.error();
     device_ = std::move(*opened);
   }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "tests/kernels/device/test_kernels.h"
@@ -30,10 +32,13 @@ TEST(OpenDevice, KnowsTheHost) {
 }
 
 TEST(OpenDevice, SaysWhatIsMissing) {
-  EXPECT_EQ("device 'hip' is not built into this program; configure with --preset hip",
-            refusal("hip"));
-  EXPECT_EQ("device 'cuda' is not built into this program; configure with --preset cuda",
-            refusal("cuda:3"));
+  for (const std::string kind : {"hip", "cuda"}) {
+    const auto built = device_kinds();
+    if (std::find(built.begin(), built.end(), kind) != built.end()) continue;
+    EXPECT_EQ(
+        "device '" + kind + "' is not built into this program; configure with --preset " + kind,
+        refusal(kind + ":3"));
+  }
   EXPECT_EQ("there is no device 'host:1'; 1 of that kind is present", refusal("host:1"));
 }
 
@@ -70,13 +75,6 @@ class HostRuntimeDevice : public testing::Test {
   int* memory_ = nullptr;
 };
 
-TEST_F(HostRuntimeDevice, HasADefaultStreamAndCreatedOnes) {
-  EXPECT_EQ(nullptr, device_->stream(0));
-  EXPECT_NE(nullptr, device_->stream(1));
-  EXPECT_NE(device_->stream(1), device_->stream(2));
-  EXPECT_EQ(device_->stream(1), device_->stream(1));
-}
-
 TEST_F(HostRuntimeDevice, DownloadBeforeWaitingReadsTheOldBytes) {
   test::store({1, 64, hip_stream(1)}, memory_, 2);
   EXPECT_EQ(1, first());
@@ -96,24 +94,6 @@ TEST_F(HostRuntimeDevice, ReportsAFaultInASentence) {
   test::store({1, 64, hip_stream(1)}, memory_, 3);
   ASSERT_TRUE(device_->synchronize(device_->stream(1)));
   EXPECT_EQ(3, first());
-}
-
-TEST_F(HostRuntimeDevice, ReplaysAGraphAndCountsItsNodes) {
-  void* stream = device_->stream(1);
-  ASSERT_TRUE(device_->begin_capture(stream));
-  ASSERT_EQ(hipSuccess, hipMemsetAsync(memory_, 0, 4, hip_stream(1)));
-  test::add_from({1, 64, hip_stream(1)}, memory_, memory_, 10);
-  ASSERT_TRUE(device_->end_capture(stream));
-  EXPECT_EQ(1, device_->graph_nodes().kernels);
-  EXPECT_EQ(1, device_->graph_nodes().memsets);
-  EXPECT_EQ(0, device_->graph_nodes().memcpys);
-  EXPECT_EQ(1, first()) << "nothing ran";
-  ASSERT_TRUE(device_->replay(stream));
-  ASSERT_TRUE(device_->synchronize(stream));
-  EXPECT_EQ(10, first());
-  ASSERT_TRUE(device_->drop_graph());
-  EXPECT_FALSE(device_->replay(stream));
-  EXPECT_EQ(0, device_->graph_nodes().kernels);
 }
 
 TEST_F(HostRuntimeDevice, LosesACaptureInWhichItWaits) {

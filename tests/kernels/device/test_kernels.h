@@ -2,6 +2,8 @@
 // their own, as every kernel library is.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/device/portable.h"
 
 #define EXACTK_TEST_EXPORT __attribute__((visibility("default")))

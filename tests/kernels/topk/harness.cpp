@@ -9,6 +9,7 @@
 #include "kernels/registry.h"
 #include "oracle/row_length.h"
 #include "oracle/topk_contract.h"
+#include "tests/kernels/test_device.h"
 
 namespace exactk::kernels::test {
 namespace {
@@ -68,12 +69,13 @@ exactk_topk_tuning tuning() {
 }
 
 const exactk_kernel& kernel(std::string_view name) {
-  for (const exactk_kernel* candidate : shipped_kernels()) {
+  const TargetKernels& built = *target_kernels(kDeviceKind);
+  for (const exactk_kernel* candidate : built.shipped) {
     if (candidate->name == name) {
       return *candidate;
     }
   }
-  for (const Mutant& mutant : mutants()) {
+  for (const Mutant& mutant : built.mutants) {
     if (mutant.kernel->name == name) {
       return *mutant.kernel;
     }
@@ -83,14 +85,16 @@ const exactk_kernel& kernel(std::string_view name) {
 
 Bench::Bench(const exactk_kernel& kernel, Problem p, const Options& options)
     : problem(std::move(p)), kernel_(kernel) {
-  auto device = open_device("host");
+  auto device = open_device(kDeviceKind);
   if (!device) {
     broken_ = device.error();
     return;
   }
   device_ = std::move(*device);
-  broken_ = text(device_->configure(
-      {.wave_width = options.wave_width, .schedule_seed = options.schedule_seed, .workers = 2}));
+  if (kOnHost) {
+    broken_ = text(device_->configure(
+        {.wave_width = options.wave_width, .schedule_seed = options.schedule_seed, .workers = 2}));
+  }
   if (broken_.empty()) {
     broken_ = make_buffers();
   }

@@ -1,4 +1,4 @@
-// Runs one top-k kernel on the host device and has every row judged by the oracle.
+// Runs one top-k kernel on the device of the test program and has every row judged by the oracle.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,7 @@ struct Problem {
   exactk_topk_tuning tune = tuning();
 };
 
+// Of the host device; a GPU runs as it is.
 struct Options {
   int wave_width = 64;
   uint64_t schedule_seed = 0;
@@ -80,7 +81,7 @@ class Bench {
   std::string broken_;  // why nothing can run
 };
 
-// Prepares, launches and judges on the host device.
+// Prepares, launches and judges.
 std::string run(std::string_view kernel_name, const Problem& problem, const Options& options = {});
 
 }  // namespace exactk::kernels::test
