@@ -109,7 +109,7 @@ class Server {
   }
 
  private:
-  // A job line: wave width, workers, kernel, case.
+  // A job line: wave width, workers, who makes the logits, kernel, case.
   void answer(Runner& runner, const std::string& text) {
     try {
       size_t at = 0;
@@ -122,6 +122,7 @@ class Server {
       RunnerOptions options;
       options.wave_width = std::stoi(word());
       options.workers = std::stoi(word());
+      options.logits_from = static_cast<LogitsFrom>(std::stoi(word()));
       options.alive = [this] { send(answers_, kAlive, ""); };
       const auto kernel = lookup_(word());
       const auto value = fixtures::parse_case(text.substr(at));
@@ -236,7 +237,8 @@ Outcome IsolatedRunner::run(const Job& job) {
     if (auto started = start(); !started) return lost(job, started.error());
   }
   const std::string request =
-      fmt::format("{} {} {} {}\n", job.options.wave_width, job.options.workers, job.kernel.name(),
+      fmt::format("{} {} {} {} {}\n", job.options.wave_width, job.options.workers,
+                  static_cast<int>(job.options.logits_from), job.kernel.name(),
                   fixtures::print_case(job.value));
   (void)write_all(child_->requests, request);  // a dead child shows below
   for (;;) {

@@ -6,6 +6,7 @@
 #include <exception>
 #include <thread>
 
+#include "fixtures/checksum.h"
 #include "fixtures/materialize.h"
 #include "oracle/logit_order.h"
 #include "oracle/topk.h"
@@ -77,7 +78,25 @@ struct Job {
   const StepInputs* inputs;
   Slots slots;
   oracle::ContractModes promised;
+  std::span<const uint64_t> row_checksums;
 };
+
+// The device must have read what the case says, or no verdict on a kernel means anything. `scratch`
+// holds the whole row, as visible_row() made it.
+void check_fill(const Job& job, int64_t row, std::vector<uint32_t>& scratch) {
+  if (job.row_checksums.empty()) return;
+  const Case& c = *job.c;
+  const int64_t length = job.inputs->row_lengths[static_cast<size_t>(row)];
+  if (length == 0) {
+    scratch.resize(static_cast<size_t>(c.width));
+    fixtures::logits_row(c, job.inputs->step, row, length, scratch);
+  }
+  if (fixtures::checksum(scratch.data(), c.width) == job.row_checksums[static_cast<size_t>(row)])
+    return;
+  throw InternalError(
+      fmt::format("the device holds other logits in row {} of launch {} than the host makes of: {}",
+                  row, job.inputs->step, fixtures::print_case(c)));
+}
 
 LaunchJudgement judge_rows(const Job& job, int64_t begin, int64_t end) {
   const Case& c = *job.c;
@@ -87,6 +106,7 @@ LaunchJudgement judge_rows(const Job& job, int64_t begin, int64_t end) {
   const int64_t sampled = static_cast<int64_t>(c.seed % static_cast<uint64_t>(c.rows));
   for (int64_t row = begin; row < end; ++row) {
     const std::span<const uint32_t> logits = visible_row(c, *job.inputs, row, scratch);
+    check_fill(job, row, scratch);
     const Slots slots = row_slots(c, job.slots, row);
     const oracle::TopkRow judged{logits, slots.output, slots.before};
     oracle::RowJudgement judgement = judge.judge(judged, job.promised);
@@ -140,8 +160,9 @@ std::span<const uint32_t> visible_row(const Case& c, const StepInputs& inputs, i
 
 LaunchJudgement judge_launch(const Case& c, const StepInputs& inputs,
                              std::span<const int32_t> output, std::span<const int32_t> before,
-                             oracle::ContractModes promised) {
-  const Job job{&c, &inputs, {output, before}, promised};
+                             oracle::ContractModes promised,
+                             std::span<const uint64_t> row_checksums) {
+  const Job job{&c, &inputs, {output, before}, promised, row_checksums};
   constexpr int64_t kElemsPerThread = 1 << 19;  // below this a thread costs more than it saves
   const int64_t wanted = std::max<int64_t>(1, c.rows * c.width / kElemsPerThread);
   const int64_t cores = std::max(1u, std::thread::hardware_concurrency());

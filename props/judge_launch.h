@@ -33,10 +33,12 @@ struct LaunchJudgement {
 
 // `output` and `before` are whole output tensors, gaps included: after the launch and before it.
 // Two rows of every launch are judged a second time through the sort-based reference; a
-// disagreement throws InternalError.
+// disagreement throws InternalError. So does a row that the device had other logits for than the
+// case says: `row_checksums` are the device's, or empty.
 LaunchJudgement judge_launch(const fixtures::Case& c, const StepInputs& inputs,
                              std::span<const int32_t> output, std::span<const int32_t> before,
-                             oracle::ContractModes promised);
+                             oracle::ContractModes promised,
+                             std::span<const uint64_t> row_checksums = {});
 
 // The visible logits of one row, [L], contiguous; `scratch` may hold them and must outlive their
 // use.

@@ -6,7 +6,9 @@
 #include <array>
 #include <cstring>
 
+#include "fixtures/checksum.h"
 #include "fixtures/materialize.h"
+#include "props/internal_error.h"
 
 namespace exactk::props {
 namespace {
@@ -94,12 +96,17 @@ LaunchSession::~LaunchSession() {
 
 Result<std::unique_ptr<LaunchSession>> LaunchSession::open(kernels::Device& device, const Case& c,
                                                            const exactk_kernel& kernel,
-                                                           int64_t hint) {
+                                                           int64_t hint, LogitsFrom from) {
   std::unique_ptr<LaunchSession> session(new LaunchSession(device, c, kernel));
   session->descriptor_ = descriptor_of(session->case_, session->tuning_);
   session->descriptor_.max_seq_len_hint = hint;
   session->workspace_bytes_ = kernel.workspace_bytes(&session->descriptor_);
   if (auto allocated = session->allocate(); !allocated) return tl::unexpected(allocated.error());
+  if (from == LogitsFrom::kDevice) {
+    auto fill = DeviceFill::make(device, c);
+    if (!fill) return tl::unexpected(fill.error());
+    session->device_fill_ = std::move(*fill);
+  }
   return session;
 }
 
@@ -136,7 +143,11 @@ Result<void> LaunchSession::allocate() {
 
 Result<void> LaunchSession::feed(const StepInputs& inputs, std::span<const int32_t> output_before,
                                  std::span<const std::byte> workspace) {
-  if (auto r = logits_->upload(std::as_bytes(std::span(inputs.logits))); !r) return r;
+  if (device_fill_) {
+    if (auto r = device_fill_->fill(inputs, *logits_, descriptor_.stream); !r) return r;
+  } else if (auto r = logits_->upload(std::as_bytes(std::span(inputs.logits))); !r) {
+    return r;
+  }
   if (auto r = seq_lens_->upload(std::as_bytes(std::span(inputs.seq_lens))); !r) return r;
   output_before_.assign(output_before.begin(), output_before.end());
   if (auto r = indices_->upload(std::as_bytes(output_before)); !r) return r;
@@ -184,19 +195,32 @@ Result<void> LaunchSession::launch_unchecked() {
 Result<LaunchResult> LaunchSession::launch(const StepInputs& fed) {
   if (auto r = launch_unchecked(); !r) return tl::unexpected(r.error());
   LaunchResult result;
-  result.output.resize(static_cast<size_t>(fixtures::output_elems(case_)));
-  result.active_blocks.resize(static_cast<size_t>(case_.rows));
-  if (auto r = indices_->download(std::as_writable_bytes(std::span(result.output))); !r) {
-    return tl::unexpected(r.error());
-  }
-  if (auto r = active_blocks_->download(std::as_writable_bytes(std::span(result.active_blocks)));
-      !r) {
-    return tl::unexpected(r.error());
-  }
+  if (auto r = download(result); !r) return tl::unexpected(r.error());
   auto damage = find_damage(fed);
   if (!damage) return tl::unexpected(damage.error());
   result.damage = std::move(*damage);
   return result;
+}
+
+Result<void> LaunchSession::download(LaunchResult& result) {
+  result.output.resize(static_cast<size_t>(fixtures::output_elems(case_)));
+  result.active_blocks.resize(static_cast<size_t>(case_.rows));
+  if (auto r = indices_->download(std::as_writable_bytes(std::span(result.output))); !r) return r;
+  if (auto r = active_blocks_->download(std::as_writable_bytes(std::span(result.active_blocks)));
+      !r) {
+    return r;
+  }
+  if (!device_fill_) return {};
+  const auto sums = device_fill_->row_checksums();
+  result.row_checksums.assign(sums.begin(), sums.end());
+  const auto there = device_fill_->checksum_of(
+      indices_->data(), static_cast<int64_t>(result.output.size()), descriptor_.stream);
+  if (!there) return tl::unexpected(there.error());
+  const auto* words = reinterpret_cast<const uint32_t*>(result.output.data());
+  if (*there != fixtures::checksum(words, static_cast<int64_t>(result.output.size()))) {
+    throw InternalError("the output changed on its way from the device to the host");
+  }
+  return {};
 }
 
 Result<std::string> LaunchSession::find_damage(const StepInputs& fed) {
@@ -221,7 +245,12 @@ Result<std::string> LaunchSession::find_damage(const StepInputs& fed) {
         named.name, before ? -damage->first_offset : damage->first_offset - named.buffer->bytes(),
         before ? "before" : "past", before ? "start" : "end");
   }
-  auto same_logits = holds(device_, *logits_, std::as_bytes(std::span(fed.logits)));
+  return find_changed_inputs(fed);
+}
+
+Result<std::string> LaunchSession::find_changed_inputs(const StepInputs& fed) {
+  auto same_logits = device_fill_ ? device_fill_->unchanged(*logits_, descriptor_.stream)
+                                  : holds(device_, *logits_, std::as_bytes(std::span(fed.logits)));
   if (!same_logits) return tl::unexpected(same_logits.error());
   auto same_lens = holds(device_, *seq_lens_, std::as_bytes(std::span(fed.seq_lens)));
   if (!same_lens) return tl::unexpected(same_lens.error());

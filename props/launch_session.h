@@ -11,6 +11,7 @@
 #include "kernels/abi/exactk_abi.h"
 #include "kernels/device/buffer.h"
 #include "kernels/device/device.h"
+#include "props/device_fill.h"
 #include "props/inputs.h"
 
 namespace exactk::props {
@@ -30,6 +31,8 @@ exactk_topk_decode descriptor_of(const fixtures::Case& c, const exactk_topk_tuni
 struct LaunchResult {
   std::vector<int32_t> output;         // the whole output tensor, gaps included
   std::vector<int32_t> active_blocks;  // [rows]; kNotReported where the kernel wrote nothing
+  // What the device says that it read, per row; empty where the host uploaded the logits.
+  std::vector<uint64_t> row_checksums;
   std::string damage;  // empty, or one sentence: which buffer's guards or inputs were changed
 };
 inline constexpr int32_t kNotReported = INT32_MIN;
@@ -41,10 +44,10 @@ class LaunchSession {
   static kernels::Result<std::unique_ptr<LaunchSession>> open(kernels::Device& device,
                                                               const fixtures::Case& c,
                                                               const exactk_kernel& kernel,
-                                                              int64_t hint);
+                                                              int64_t hint, LogitsFrom from);
   ~LaunchSession();
 
-  // Uploads what the next launch reads; `workspace` empty: the workspace stays as the last launch
+  // Brings what the next launch reads; `workspace` empty: the workspace stays as the last launch
   // left it.
   kernels::Result<void> feed(const StepInputs& inputs, std::span<const int32_t> output_before,
                              std::span<const std::byte> workspace);
@@ -66,6 +69,8 @@ class LaunchSession {
   kernels::Result<void> call_kernel();
   kernels::Result<void> run_once();
   kernels::Result<std::string> find_damage(const StepInputs& fed);
+  kernels::Result<std::string> find_changed_inputs(const StepInputs& fed);
+  kernels::Result<void> download(LaunchResult& result);
 
   kernels::Device& device_;
   fixtures::Case case_;
@@ -77,6 +82,7 @@ class LaunchSession {
   bool captured_ = false;
   std::vector<int32_t> output_before_;
   kernels::Device::GraphNodes nodes_;
+  std::unique_ptr<DeviceFill> device_fill_;  // null: the host uploads the logits
   std::unique_ptr<kernels::GuardedBuffer> logits_, seq_lens_, indices_, workspace_, active_blocks_;
 };
 

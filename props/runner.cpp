@@ -82,6 +82,7 @@ bool admit(Run& run) {
     return false;
   }
   const int64_t on_device = device_bytes(c, run.kernel.kernel->workspace_bytes(&descriptor));
+  // The host device lives in the host's memory, beside the host's own copies.
   const bool shared_memory = run.device.info().kind == "host";
   const int64_t need =
       on_device +
@@ -143,7 +144,8 @@ bool judge(Run& run, LaunchId id, const LaunchSession& session,
            const std::shared_ptr<const StepInputs>& inputs, const LaunchResult& result,
            const std::vector<int32_t>& before) {
   Outcome& outcome = run.outcome;
-  LaunchJudgement judgement = judge_launch(run.c, *inputs, result.output, before, outcome.promised);
+  LaunchJudgement judgement =
+      judge_launch(run.c, *inputs, result.output, before, outcome.promised, result.row_checksums);
   run.options.alive();
   ++outcome.launches;
   outcome.rows_judged += judgement.rows;
@@ -265,7 +267,8 @@ int64_t longest_at_first(const Run& run) {
 bool run_variant(Run& run, int variant) {
   const Case& c = run.c;
   if (!configure_host(run, c.schedule)) return false;
-  auto session = LaunchSession::open(run.device, c, *run.kernel.kernel, longest_at_first(run));
+  auto session = LaunchSession::open(run.device, c, *run.kernel.kernel, longest_at_first(run),
+                                     run.options.logits_from);
   if (!session) return decide(run, Verdict::kSkipped, session.error()), false;
   std::vector<std::byte> workspace;
   for (int64_t step = 0; step <= c.replays; ++step) {
@@ -284,8 +287,8 @@ bool compare_launch_modes(Run& run) {
     Case other = run.c;
     other.launch = mode;
     if (!configure_host(run, other.schedule)) return false;
-    auto session =
-        LaunchSession::open(run.device, other, *run.kernel.kernel, longest_at_first(run));
+    auto session = LaunchSession::open(run.device, other, *run.kernel.kernel, longest_at_first(run),
+                                       run.options.logits_from);
     if (!session) return decide(run, Verdict::kSkipped, session.error()), false;
     const std::shared_ptr<const StepInputs> inputs = inputs_of(run, 0);
     std::vector<int32_t> before(static_cast<size_t>(fixtures::output_elems(other)));

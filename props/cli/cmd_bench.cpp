@@ -135,6 +135,7 @@ int bench_case(const Case& c, Benched& bench, const BenchCommand& command) {
       // Nothing is timed before it is known to be right.
       RunnerOptions options;
       options.wave_width = wave;
+      options.logits_from = logits_from(bench.device->info());
       const Outcome outcome = runner.run(c, kernel, options);
       if (outcome.verdict == oracle::Verdict::kSkipped) {
         fmt::print("{:<34} skipped: {}\n", kernel.name(), outcome.reason);
@@ -149,7 +150,8 @@ int bench_case(const Case& c, Benched& bench, const BenchCommand& command) {
       if (first) read_s = bench_cpu(c, inputs, command.repeats);
       first = false;
       const int64_t hint = *std::max_element(inputs.row_lengths.begin(), inputs.row_lengths.end());
-      auto session = LaunchSession::open(*bench.device, c, *kernel.kernel, hint);
+      auto session = LaunchSession::open(*bench.device, c, *kernel.kernel, hint,
+                                         logits_from(bench.device->info()));
       if (!session) return complain(kNoDevice, session.error());
       std::vector<int32_t> before(static_cast<size_t>(fixtures::output_elems(c)), 0);
       if (auto fed = (*session)->feed(inputs, before, {}); !fed)

@@ -27,6 +27,7 @@ int replay(const ReplayCommand& command) {
     for (const KernelUnderTest& kernel : bench.kernels) {
       Job job{c, kernel, {}};
       job.options.wave_width = wave;
+      job.options.logits_from = logits_from(bench.device);
       const Outcome outcome = bench.run(job);
       ledger.add(outcome);
       fmt::print("{}\n", outcome.report);

@@ -74,6 +74,7 @@ class Session {
       for (const KernelUnderTest& kernel : bench_.kernels) {
         Job job{c, kernel, {}};
         job.options.wave_width = wave;
+        job.options.logits_from = logits_from(bench_.device);
         add(bench_.run(job));
       }
     }

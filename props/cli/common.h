@@ -41,6 +41,11 @@ struct Workbench {
 };
 std::variant<Workbench, int> open_workbench(const DeviceOptions& options);
 
+// A GPU fills its own logits; on the host device it would save nothing.
+inline LogitsFrom logits_from(const kernels::DeviceInfo& device) {
+  return device.kind == "host" ? LogitsFrom::kHost : LogitsFrom::kDevice;
+}
+
 // Wave widths to run on: of the host device as asked for, else the device's own.
 std::vector<int> waves_of(const DeviceOptions& options, const kernels::DeviceInfo& device);
 

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "fixtures/case.h"
+#include "fixtures/checksum.h"
 #include "fixtures/materialize.h"
 #include "oracle/topk.h"
+#include "props/internal_error.h"
 
 namespace exactk::tests {
 namespace {
@@ -58,6 +60,27 @@ TEST(JudgeLaunch, ReadsLogitsThroughTheColumnStride) {
   // A selected column becomes the worst of all, -NaN.
   judged.inputs.logits[static_cast<size_t>(judged.output[0]) * 3] = 0xffffffffu;
   EXPECT_FALSE(judged.judge().ok());
+}
+
+TEST(JudgeLaunch, GivesNoVerdictOnRowsThatTheDeviceHadOtherLogitsFor) {
+  Judged judged("topk.decode rows=3 width=64 k=8 lens=list:64:10:0");
+  judged.inputs.logits.clear();  // as on a GPU: rows are made again
+  std::vector<uint64_t> sums;
+  std::vector<uint32_t> row(64);
+  for (int64_t r = 0; r < 3; ++r) {
+    fixtures::logits_row(judged.c, 0, r, judged.inputs.row_lengths[static_cast<size_t>(r)], row);
+    sums.push_back(fixtures::checksum(row.data(), 64));
+  }
+  const auto judge = [&] {
+    return props::judge_launch(judged.c, judged.inputs, judged.output, judged.before,
+                               oracle::kSet | oracle::kPrefix, sums);
+  };
+  EXPECT_TRUE(judge().ok());
+  for (uint64_t& sum : sums) {
+    sum ^= 1;
+    EXPECT_THROW(judge(), props::InternalError);
+    sum ^= 1;
+  }
 }
 
 TEST(JudgeLaunch, RefusesAChangedSlotBetweenRows) {

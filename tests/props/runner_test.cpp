@@ -180,6 +180,39 @@ TEST(Runner, JudgesTheSameWhereRowsAreMadeAgainInsteadOfKept) {
   }
 }
 
+TEST(Runner, JudgesShippedKernelsOnLogitsThatTheDeviceFills) {
+  auto device = kernels::open_device("host");
+  ASSERT_TRUE(device.has_value());
+  props::Runner runner(**device);
+  props::RunnerOptions options;
+  options.logits_from = props::LogitsFrom::kDevice;
+  const auto kernels = props::select_kernels("host", "topk.auto");
+  for (const char* line :
+       {"topk.decode rows=6 next_n=3 width=700 k=64 pattern=boundary_ties:40 launch=graph "
+        "replays=2",
+        "topk.decode rows=4 width=300 k=64 column_stride=2 row_stride=650 misalign=3 tail=go_on",
+        "topk.decode rows=2 width=100 k=8 lens=const:50 set=0:7:0x7fc00000,1:99:0x7f800000"}) {
+    const props::Outcome outcome =
+        runner.run(*fixtures::parse_case(line), kernels->front(), options);
+    EXPECT_EQ(Verdict::kPassed, outcome.verdict) << line << ": " << outcome.reason;
+  }
+}
+
+TEST(Runner, FailsAChangedInputThatTheDeviceFilled) {
+  const FakeKernel fake([](const auto& d, int64_t row, auto logits, auto slots) {
+    right_row(d, row, logits, slots);
+    const_cast<float*>(d.logits)[0] = 1.0f;
+  });
+  auto device = kernels::open_device("host");
+  ASSERT_TRUE(device.has_value());
+  props::Runner runner(**device);
+  props::RunnerOptions options;
+  options.logits_from = props::LogitsFrom::kDevice;
+  const props::Outcome outcome =
+      runner.run(*fixtures::parse_case(kLong), fake.under_test(), options);
+  EXPECT_EQ("the logits, an input, were changed by the launch", outcome.reason);
+}
+
 TEST(Runner, FailsALaunchThatReturnsAnError) {
   FakeKernel fake(right_row);
   fake.launch = [](const exactk_topk_decode&, char* message, size_t bytes) {
