@@ -139,8 +139,9 @@ exactk_status launch(const exactk_topk_decode* d, char* text, size_t bytes) {
                                                                                 : EXACTK_ERROR;
 }
 
+// Not constexpr: a constant would be made for the device as well, where these functions are not.
 template <class Kernel>
-constexpr exactk_kernel describe(const char* description) {
+exactk_kernel describe(const char* description) {
   return {sizeof(exactk_kernel),
           EXACTK_MODE_SET | EXACTK_MODE_PREFIX | EXACTK_MODE_KERNELS_ONLY,
           Kernel::kName,

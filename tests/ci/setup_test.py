@@ -127,6 +127,18 @@ class Setup(scratch.ScratchCase):
                 self.machine(installed=("alpha", "beta", "gamma"), cmake=version)
                 self.assertEqual(0, self.setup_script().returncode)
 
+    def test_installs_the_packages_for_hip_only_when_asked(self):
+        self.write("ci/packages-hip.txt", "delta  # why\n")
+        self.machine(installed=("alpha", "beta", "gamma"))
+        self.assertEqual("ci/setup: nothing was missing of 3 packages\n", self.setup_script().stdout)
+        got = self.setup_script("--with", "hip")
+        self.assertEqual((0, "ci/setup: installed delta\n", ""), (got.returncode, got.stdout, got.stderr))
+
+    def test_refuses_an_unknown_list(self):
+        got = self.setup_script("--with", "warp")
+        self.assertEqual((2, 1), (got.returncode, got.stderr.count("\n")), got.stderr)
+        self.assertIn("'warp'", got.stderr)
+
     def test_refuses_an_unknown_argument(self):
         got = self.setup_script("--fast")
         self.assertEqual((2, 1), (got.returncode, got.stderr.count("\n")), got.stderr)
