@@ -23,9 +23,19 @@ struct PadBeatsMinusInf {
 // F09: a row shorter than k leaves what was in the slots L .. k-1.
 struct TailNotWritten {
   struct Traits : topk::Shipped {
-    static constexpr bool kWritesTail = false;
+    __device__ static int64_t tail_end(int64_t, int64_t length) { return length; }
   };
   static constexpr const char* kName = "mutant.tail_not_written";
+  static constexpr Method kMethod = Method::kBlock;
+};
+
+// F05: the tail is written in whole tiles, as if every row of the output were that long; the last
+// rows of a launch write past the buffer.
+struct TailRoundedUp {
+  struct Traits : topk::Shipped {
+    __device__ static int64_t tail_end(int64_t k, int64_t) { return (k + 4095) / 4096 * 4096; }
+  };
+  static constexpr const char* kName = "mutant.tail_rounded_up";
   static constexpr Method kMethod = Method::kBlock;
 };
 
@@ -54,6 +64,8 @@ const exactk_kernel kPadBeatsMinusInf = topk::describe<PadBeatsMinusInf>(
     "topk.split_merge with partial lists padded by -FLT_MAX that compete in the merge.");
 const exactk_kernel kTailNotWritten =
     topk::describe<TailNotWritten>("topk.block that does not write -1 behind a short row.");
+const exactk_kernel kTailRoundedUp = topk::describe<TailRoundedUp>(
+    "topk.block that writes the -1 behind a short row up to a multiple of 4096 slots.");
 const exactk_kernel kSplitFrozenAtCapture = topk::describe<SplitFrozenAtCapture>(
     "topk.k512 that splits by the row length which the host knew at the call.");
 
@@ -61,6 +73,7 @@ const Mutant kMutants[] = {
     {&kPadBeatsMinusInf, "topk.split_merge", "F04",
      "topk.decode rows=2 width=262144 lens=const:3000 pattern=few_finite:100"},
     {&kTailNotWritten, "topk.block", "F09", "topk.decode rows=2 width=1024 lens=const:100"},
+    {&kTailRoundedUp, "topk.block", "F05", "topk.decode rows=2 width=1024 lens=const:100"},
     {&kSplitFrozenAtCapture, "topk.k512", "F13",
      "topk.decode rows=2 width=1024 lens=const:600 launch=graph replays=1 "
      "replay_lens=list:1000 tune=policy_shift:8"},

@@ -39,7 +39,7 @@ __device__ inline void report_active(const TopkParams& p, int64_t row, int64_t a
 template <class Traits>
 __device__ void write_identity(const TopkParams& p, int64_t row, int64_t length) {
   const Sink out = final_row(p, row);
-  const int64_t end = Traits::kWritesTail ? p.k : length;
+  const int64_t end = Traits::tail_end(p.k, length);
   for (int64_t slot = threadIdx.x; slot < end; slot += blockDim.x) {
     out.put(slot, 0, slot < length ? static_cast<int32_t>(slot) : -1);
   }

@@ -12,8 +12,8 @@
 namespace exactk::kernels::topk {
 
 struct Shipped {
-  // The slots L .. k-1 of a row shorter than k get -1.
-  static constexpr bool kWritesTail = true;
+  // One past the last slot that a row of at most k columns writes: behind its columns comes -1.
+  __device__ static int64_t tail_end(int64_t k, int64_t) { return k; }
 
   // An entry of a partial list that no column fills: its key means nothing, and it takes no part in
   // the merge.

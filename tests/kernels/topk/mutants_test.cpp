@@ -58,6 +58,13 @@ TEST(TopkMutants, ATailThatIsNotWrittenIsHarmlessInLongRows) {
   EXPECT_EQ("", run("mutant.tail_not_written", p));
 }
 
+TEST(TopkMutants, ATailThatIsRoundedUpLeavesTheBuffer) {
+  EXPECT_NE("", run("mutant.tail_rounded_up", short_row()));
+  Problem whole = short_row();
+  whole.k = 4096;  // already a whole tile
+  EXPECT_EQ("", run("mutant.tail_rounded_up", whole));
+}
+
 // Captures at 600 columns, replays at 1000.
 std::string replay_longer(const char* name) {
   Problem p;
