@@ -16,9 +16,12 @@ struct StepInputs {
   int64_t step = 0;
   std::vector<int32_t> seq_lens;     // as the kernel gets them
   std::vector<int64_t> row_lengths;  // [rows], by the oracle
-  // The tensor as laid out in memory, gaps included; empty where a device fills its own, and then
-  // each row is made again when it is looked at.
+  // The tensor as laid out in memory, gaps included; empty where the device fills a tensor that is
+  // too big to be kept here, and then each row is made again when it is looked at.
   std::vector<uint32_t> logits;
+  // fixtures::checksum() of each row's columns [0, width), where the device fills the tensor and it
+  // is kept here.
+  std::vector<uint64_t> row_checksums;
 };
 
 enum class LogitsFrom { kHost, kDevice };

@@ -183,9 +183,7 @@ Result<void> LaunchSession::run_once() {
   return device_.replay(stream);
 }
 
-Result<void> LaunchSession::launch_unchecked() {
-  // Repeated replays follow each other without a wait in between, as in a serving loop.
-  const int times = case_.launch == fixtures::LaunchMode::kGraph && case_.repeats > 1 ? 2 : 1;
+Result<void> LaunchSession::launch_unchecked(int times) {
   for (int i = 0; i < times; ++i) {
     if (auto r = run_once(); !r) return r;
   }
@@ -193,7 +191,9 @@ Result<void> LaunchSession::launch_unchecked() {
 }
 
 Result<LaunchResult> LaunchSession::launch(const StepInputs& fed) {
-  if (auto r = launch_unchecked(); !r) return tl::unexpected(r.error());
+  // Repeated replays follow each other without a wait in between, as in a serving loop.
+  const int times = case_.launch == fixtures::LaunchMode::kGraph && case_.repeats > 1 ? 2 : 1;
+  if (auto r = launch_unchecked(times); !r) return tl::unexpected(r.error());
   LaunchResult result;
   if (auto r = download(result); !r) return tl::unexpected(r.error());
   auto damage = find_damage(fed);

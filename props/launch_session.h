@@ -56,8 +56,9 @@ class LaunchSession {
   // call and replays the one graph at every call.
   kernels::Result<LaunchResult> launch(const StepInputs& fed);
 
-  // The same launch without looking at what it did: for timing, after a checked launch.
-  kernels::Result<void> launch_unchecked();
+  // The same launch, `times` in a row without a wait in between, and without looking at what it
+  // did.
+  kernels::Result<void> launch_unchecked(int times);
 
   int64_t workspace_bytes() const { return workspace_bytes_; }
   const exactk_topk_report& report() const { return report_; }
