@@ -1,6 +1,9 @@
 // The device layer over HIP names, for the target that this file is compiled for.
 #include <fmt/format.h>
 
+#include <deque>
+#include <unordered_map>
+
 #include "kernels/device/backend.h"
 #include "kernels/device/portable.h"
 
@@ -10,18 +13,21 @@ namespace {
 #if defined(EXACTK_TARGET_HOST)
 constexpr const char* kKind = "host";
 constexpr bool kPropertiesChange = true;  // the wave width is a setting
+constexpr size_t kKeptBlocksMax = 0;      // each allocation has inaccessible pages of its own
 std::string sentence(hipError_t) {
   return last_error_text();
 }
 #elif defined(EXACTK_TARGET_HIP)
 constexpr const char* kKind = "hip";
 constexpr bool kPropertiesChange = false;
+constexpr size_t kKeptBlocksMax = 32;
 std::string sentence(hipError_t error) {
   return hipGetErrorString(error);
 }
 #else
 constexpr const char* kKind = "cuda";
 constexpr bool kPropertiesChange = false;
+constexpr size_t kKeptBlocksMax = 32;
 std::string sentence(hipError_t error) {
   return hipGetErrorString(error);
 }
@@ -37,12 +43,57 @@ Result<void> check(hipError_t error, const char* doing) {
   return tl::unexpected(std::move(text));
 }
 
+// Released memory that is handed out again for an allocation of exactly the same size: as in a
+// serving loop, a kernel finds what an earlier one left. Keeps at most kKeptBlocksMax blocks.
+class KeptBlocks {
+ public:
+  void* take(int64_t bytes) {
+    for (auto it = blocks_.begin(); it != blocks_.end(); ++it) {
+      if (it->bytes != bytes) continue;
+      void* memory = it->memory;
+      blocks_.erase(it);
+      bytes_ -= bytes;
+      in_use_[memory] = bytes;
+      return memory;
+    }
+    return nullptr;
+  }
+  void allocated(void* memory, int64_t bytes) { in_use_[memory] = bytes; }
+  // What has to be freed in exchange for `memory`, which may be `memory` itself; null: nothing.
+  void* keep(void* memory) {
+    const auto found = in_use_.find(memory);
+    if (kKeptBlocksMax == 0 || found == in_use_.end()) return memory;
+    blocks_.push_back({memory, found->second});
+    bytes_ += found->second;
+    in_use_.erase(found);
+    return blocks_.size() > kKeptBlocksMax ? drop_oldest() : nullptr;
+  }
+  void* drop_oldest() {
+    if (blocks_.empty()) return nullptr;
+    void* memory = blocks_.front().memory;
+    bytes_ -= blocks_.front().bytes;
+    blocks_.pop_front();
+    return memory;
+  }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  struct Block {
+    void* memory;
+    int64_t bytes;
+  };
+  std::deque<Block> blocks_;  // oldest first
+  std::unordered_map<void*, int64_t> in_use_;
+  int64_t bytes_ = 0;
+};
+
 class RuntimeDevice final : public Device {
  public:
   explicit RuntimeDevice(int index) : index_(index) { ask_properties(); }
   ~RuntimeDevice() override {
     static_cast<void>(drop_graph());
     for (hipStream_t stream : created_) static_cast<void>(hipStreamDestroy(stream));
+    drop_kept();
   }
 
   DeviceInfo info() const override;
@@ -50,7 +101,7 @@ class RuntimeDevice final : public Device {
 
   Result<void*> allocate(int64_t bytes) override;
   Result<void> release(void* memory) override {
-    return check(hipFree(memory), "freeing device memory");
+    return check(hipFree(kept_.keep(memory)), "freeing device memory");
   }
   Result<void> upload(void* device, const void* host, int64_t bytes) override;
   Result<void> download(void* host, const void* device, int64_t bytes) override;
@@ -73,8 +124,12 @@ class RuntimeDevice final : public Device {
  private:
   void ask_properties() const { static_cast<void>(hipGetDeviceProperties(&properties_, index_)); }
   Result<void> count_nodes(hipGraph_t graph);
+  void drop_kept() {
+    while (void* memory = kept_.drop_oldest()) static_cast<void>(hipFree(memory));
+  }
 
   int index_;
+  KeptBlocks kept_;
   mutable hipDeviceProp_t properties_{};
   std::vector<hipStream_t> created_;
   hipGraphExec_t executable_ = nullptr;
@@ -96,7 +151,7 @@ DeviceInfo RuntimeDevice::info() const {
   info.name = properties_.name;
   info.arch = properties_.gcnArchName;
   info.wave_width = properties_.warpSize;
-  info.memory_free_bytes = static_cast<int64_t>(free_bytes);
+  info.memory_free_bytes = static_cast<int64_t>(free_bytes) + kept_.bytes();
   return info;
 }
 
@@ -120,10 +175,15 @@ Result<void> RuntimeDevice::configure(const HostOptions& options) {
 
 Result<void*> RuntimeDevice::allocate(int64_t bytes) {
   if (bytes < 0) return tl::unexpected(fmt::format("cannot allocate {} bytes", bytes));
+  if (void* kept = kept_.take(bytes)) return kept;
   void* memory = nullptr;
-  const auto done =
-      check(hipMalloc(&memory, static_cast<size_t>(bytes)), "allocating device memory");
+  auto done = check(hipMalloc(&memory, static_cast<size_t>(bytes)), "allocating device memory");
+  if (!done && kept_.bytes() > 0) {
+    drop_kept();
+    done = check(hipMalloc(&memory, static_cast<size_t>(bytes)), "allocating device memory");
+  }
   if (!done) return tl::unexpected(done.error());
+  kept_.allocated(memory, bytes);
   return memory;
 }
 

@@ -39,6 +39,19 @@ struct TailRoundedUp {
   static constexpr Method kMethod = Method::kBlock;
 };
 
+// F12: every block waits for one that was never launched to change a word of memory.
+struct WaitsForEver {
+  struct Traits : topk::Shipped {
+    __device__ static void enter(const int32_t* word) {
+      const volatile int32_t* watched = word;
+      while (*watched != INT32_MIN) {
+      }
+    }
+  };
+  static constexpr const char* kName = "mutant.waits_for_ever";
+  static constexpr Method kMethod = Method::kBlock;
+};
+
 // F13: the active blocks and the chunk come from the longest row at the time of the call. A
 // captured graph replays them, so that columns which became visible later belong to no chunk.
 struct SplitFrozenAtCapture {
@@ -66,6 +79,8 @@ const exactk_kernel kTailNotWritten =
     topk::describe<TailNotWritten>("topk.block that does not write -1 behind a short row.");
 const exactk_kernel kTailRoundedUp = topk::describe<TailRoundedUp>(
     "topk.block that writes the -1 behind a short row up to a multiple of 4096 slots.");
+const exactk_kernel kWaitsForEver = topk::describe<WaitsForEver>(
+    "topk.block whose blocks wait for one that was never launched.");
 const exactk_kernel kSplitFrozenAtCapture = topk::describe<SplitFrozenAtCapture>(
     "topk.k512 that splits by the row length which the host knew at the call.");
 
@@ -74,6 +89,7 @@ const Mutant kMutants[] = {
      "topk.decode rows=2 width=262144 lens=const:3000 pattern=few_finite:100"},
     {&kTailNotWritten, "topk.block", "F09", "topk.decode rows=2 width=1024 lens=const:100"},
     {&kTailRoundedUp, "topk.block", "F05", "topk.decode rows=2 width=1024 lens=const:100"},
+    {&kWaitsForEver, "topk.block", "F12", "topk.decode rows=2 width=64 k=8"},
     {&kSplitFrozenAtCapture, "topk.k512", "F13",
      "topk.decode rows=2 width=1024 lens=const:600 launch=graph replays=1 "
      "replay_lens=list:1000 tune=policy_shift:8"},

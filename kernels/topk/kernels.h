@@ -61,6 +61,7 @@ template <class Traits, int kCapacity>
 __global__ __launch_bounds__(kThreadsMax) void topk_rows(TopkParams p) {
   __shared__ SelectShared<kCapacity> s;
   const int64_t row = blockIdx.x;
+  Traits::enter(p.seq_lens);
   report_active(p, row, 1);
   write_whole_row<Traits>(s, p, row, row_length(p, row));
 }

@@ -15,6 +15,9 @@ struct Shipped {
   // One past the last slot that a row of at most k columns writes: behind its columns comes -1.
   __device__ static int64_t tail_end(int64_t k, int64_t) { return k; }
 
+  // What a block of a whole row does before it starts.
+  __device__ static void enter(const int32_t*) {}
+
   // An entry of a partial list that no column fills: its key means nothing, and it takes no part in
   // the merge.
   static constexpr uint32_t kEmptyKey = 0;

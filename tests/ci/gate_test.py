@@ -113,7 +113,7 @@ class CiTest(scratch.ScratchCase):
         super().setUp()
         for name in ("ci/test", "ci/build", ".ci/run", "CMakePresets.json"):
             self.copy(name)
-        for step in ("setup", "checks"):
+        for step in ("setup", "checks", "check_hip"):
             self.write(f"ci/{step}", "#!/bin/sh\n", executable=True)
 
     def ci_test(self, *tests):
@@ -142,8 +142,11 @@ class CiTest(scratch.ScratchCase):
         self.assertIn("No tests were found", got.stdout + got.stderr)
 
     def test_fails_when_a_check_fails(self):
-        self.write("ci/checks", "#!/bin/sh\nexit 1\n", executable=True)
-        self.assertEqual(1, self.ci_test(("a", "quick", "true")).returncode)
+        for check in ("checks", "check_hip"):
+            with self.subTest(check=check):
+                self.write(f"ci/{check}", "#!/bin/sh\nexit 1\n", executable=True)
+                self.assertEqual(1, self.ci_test(("a", "quick", "true")).returncode)
+                self.write(f"ci/{check}", "#!/bin/sh\n", executable=True)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,15 @@ class RunAndReplay(ToolTest):
         self.assertIn("a host decision is frozen", out)
         self.call(0, "run", case, "--kernel", "topk.split_merge")
 
+    def test_a_kernel_that_never_returns_fails_its_case_and_the_run_goes_on(self):
+        out, _ = self.call(
+            1, "run", "topk.decode rows=2 width={64,65} k=8", "--kernel", "mutant.waits_for_ever", "--wave", "64",
+            "--timeout", "2",
+        )
+        self.assertEqual(2, out.count("no answer for 2 seconds"), out)
+        self.assertIn("replay  exactk replay 'topk.decode rows=2 width=65 k=8'", out)
+        self.assertIn("failed 2", out.splitlines()[-1])
+
     def test_lists_kernels_devices_patterns_mutants_and_cases(self):
         kernels, _ = self.call(0, "list", "kernels")
         self.assertEqual(

@@ -27,6 +27,16 @@ TEST(Ledger, NeverCountsASkipAsJudged) {
   EXPECT_NE(std::string::npos, ledger.summary().find("1 x topk.fake: because"));
 }
 
+TEST(Ledger, GroupsSkipsByWhatTheKernelTakes) {
+  props::Ledger ledger;
+  for (const char* reason : {"takes k = 512 only; got 1", "takes k = 512 only; got 2"}) {
+    props::Outcome o = outcome(Verdict::kSkipped);
+    o.reason = reason;
+    ledger.add(o);
+  }
+  EXPECT_NE(std::string::npos, ledger.summary().find("2 x topk.fake: takes k = 512 only\n"));
+}
+
 TEST(Ledger, CountsUnsupportedAndInvalidAsFailures) {
   for (const Verdict verdict : {Verdict::kFailed, Verdict::kUnsupported, Verdict::kInvalid}) {
     props::Ledger ledger;
