@@ -79,8 +79,8 @@ const exactk_kernel kTailNotWritten =
     topk::describe<TailNotWritten>("topk.block that does not write -1 behind a short row.");
 const exactk_kernel kTailRoundedUp = topk::describe<TailRoundedUp>(
     "topk.block that writes the -1 behind a short row up to a multiple of 4096 slots.");
-const exactk_kernel kWaitsForEver = topk::describe<WaitsForEver>(
-    "topk.block whose blocks wait for one that was never launched.");
+const exactk_kernel kWaitsForEver =
+    topk::describe<WaitsForEver>("topk.block whose blocks wait for one that was never launched.");
 const exactk_kernel kSplitFrozenAtCapture = topk::describe<SplitFrozenAtCapture>(
     "topk.k512 that splits by the row length which the host knew at the call.");
 
