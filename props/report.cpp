@@ -167,6 +167,7 @@ std::string modes_text(uint32_t modes) {
 std::string replay_line(const Outcome& o) {
   std::string line = fmt::format("exactk replay '{}' --kernel {} --device {}",
                                  fixtures::print_case(o.value), o.kernel, o.device.kind);
+  if (o.device.index > 0) line += fmt::format(":{}", o.device.index);
   if (o.device.kind == "host") line += fmt::format(" --wave {}", o.device.wave_width);
   return line;
 }

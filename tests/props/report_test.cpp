@@ -22,6 +22,15 @@ TEST(Report, NamesOnlyTheStrongestContractModes) {
                                                     oracle::kStable | oracle::kRepeatable));
 }
 
+TEST(Report, ReplaysOnTheSameDeviceOfSeveral) {
+  props::Outcome outcome;
+  outcome.kernel = "topk.fake";
+  outcome.device.kind = "cuda";
+  outcome.device.index = 1;
+  EXPECT_EQ("exactk replay 'topk.decode' --kernel topk.fake --device cuda:1",
+            props::replay_line(outcome));
+}
+
 TEST(Report, HasEveryPartOfAFailure) {
   const FakeKernel fake([](const auto& d, int64_t row, auto logits, auto slots) {
     right_row(d, row, logits, slots);
