@@ -260,8 +260,11 @@ Outcome IsolatedRunner::run(const Job& job) {
     }
     std::string text = line.text.substr(1);
     if (line.text.front() == kAlive) continue;
-    if (line.text.front() == kDone) return outcome_from_json(text);
-    throw InternalError(text);
+    if (line.text.front() != kDone) throw InternalError(text);
+    Outcome outcome = outcome_from_json(text);
+    // An error on a GPU stays with its process and would fail what comes next.
+    if (outcome.verdict == oracle::Verdict::kFailed && info_.kind != "host") child_.reset();
+    return outcome;
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "props/report.h"
@@ -75,6 +77,26 @@ std::variant<Workbench, int> open_workbench(const DeviceOptions& options) {
   return bench;
 }
 
+namespace {
+
+std::string number_problem(const std::string& text, bool zero_allowed) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool number = !text.empty() && *end == '\0' && std::isfinite(value);
+  if (number && (value > 0 || (zero_allowed && value == 0 && text[0] != '-'))) return "";
+  return fmt::format("'{}' is not a number {}", text, zero_allowed ? "of at least 0" : "above 0");
+}
+
+}  // namespace
+
+CLI::Validator at_least_zero() {
+  return CLI::Validator([](const std::string& text) { return number_problem(text, true); }, "");
+}
+
+CLI::Validator above_zero() {
+  return CLI::Validator([](const std::string& text) { return number_problem(text, false); }, "");
+}
+
 void add_device_options(CLI::App& command, DeviceOptions& options) {
   command
       .add_option("--device", options.device,
@@ -87,13 +109,15 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
       .add_option("--kernel", options.kernel,
                   "kernels to judge, * and ? as in a shell; mutants only by 'mutant.*'")
       ->capture_default_str();
-  command.add_option("--schedule-seed", options.schedule_seed,
-                     "host device: order of blocks, waves and lanes, instead of the cases' own");
+  command
+      .add_option("--schedule-seed", options.schedule_seed,
+                  "host device: order of blocks, waves and lanes, instead of the cases' own")
+      ->check(at_least_zero());
   command
       .add_option("--timeout", options.timeout_s,
                   "seconds without an answer after which a run has failed (default 120 on the host "
                   "device, 30 on a GPU)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command.add_flag("--in-process", options.in_process,
                    "no child process: for a debugger; a crash or a hang takes the tool with it");
 }

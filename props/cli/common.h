@@ -30,6 +30,10 @@ struct DeviceOptions {
   double timeout_s = 0;                   // 0: 120 on the host device, 30 on a GPU
   bool in_process = false;
 };
+// Checks with messages that say what to give instead.
+CLI::Validator at_least_zero();
+CLI::Validator above_zero();
+
 void add_device_options(CLI::App& command, DeviceOptions& options);
 
 // What the options stand for, checked.

@@ -63,6 +63,11 @@ class ExitCodes(ToolTest):
         self.refused(2, [], "run", GOOD, "--wave", "48")
         self.refused(2, ["nothing to run"], "run")
 
+    def test_numbers_out_of_range_and_unwritable_reports_exit_2_before_anything_runs(self):
+        for option, value in {"--random": "-3", "--budget": "x", "--seed": "-1", "--timeout": "0"}.items():
+            self.refused(2, [option, f"'{value}'"], "run", GOOD, option, value)
+        self.refused(2, ["/no/such/folder/x.json"], "run", GOOD, "--json", "/no/such/folder/x.json")
+
     def test_a_width_beyond_memory_is_skipped_with_both_numbers_and_exits_3(self):
         out, errors = self.call(3, "run", "topk.decode rows=1024 width=2000000000 lens=const:10", "--kernel", "topk.block")
         self.assertIn("GiB free", out)
