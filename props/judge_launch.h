@@ -32,9 +32,9 @@ struct LaunchJudgement {
 };
 
 // `output` and `before` are whole output tensors, gaps included: after the launch and before it.
-// Two rows of every launch are judged a second time through the sort-based reference; a
-// disagreement throws InternalError. So does a row that the device had other logits for than the
-// case says: `row_checksums` are the device's, or empty.
+// Up to two rows of every launch, those short enough for a sort, are judged a second time through
+// the sort-based reference; a disagreement throws InternalError. So does a row that the device had
+// other logits for than the case says: `row_checksums` are the device's, or empty.
 LaunchJudgement judge_launch(const fixtures::Case& c, const StepInputs& inputs,
                              std::span<const int32_t> output, std::span<const int32_t> before,
                              oracle::ContractModes promised,
