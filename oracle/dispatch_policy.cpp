@@ -51,6 +51,10 @@ constexpr K1024Rule kK1024Blocks[] = {
 };
 constexpr int64_t kK1024LongFrom = 65536;
 
+// Decode calls that the path gate leaves to the native kernels: few rows over a long context.
+constexpr int64_t kGateRows = 256;
+constexpr int64_t kGateLength = 65536;
+
 int64_t shifted(const TopkShape& shape, int64_t threshold) {
   return threshold >> shape.tuning.policy_shift;
 }
@@ -94,14 +98,50 @@ TopkPath one_block_path(const TopkShape& shape) {
   return shape.width < shape.tuning.radix_width ? TopkPath::kBlockInsertion : TopkPath::kBlockRadix;
 }
 
+// Rows that are split over several blocks need a second kernel, which merges.
+TopkDispatch in_blocks(TopkPath path, int32_t max_blocks) {
+  return {
+      .accepted = true, .path = path, .max_blocks = max_blocks, .launches = max_blocks > 1 ? 2 : 1};
+}
+
 TopkDispatch generic(const TopkShape& shape) {
   const bool wide =
       shape.width >= shape.tuning.radix_width && shape.width >= shape.tuning.split_width;
   // The generic split is right for adjacent columns only; other strides stay on one block.
   if (wide && shape.column_stride == 1) {
-    return {.accepted = true, .path = TopkPath::kSplit, .max_blocks = shape.tuning.split_blocks};
+    return in_blocks(TopkPath::kSplit, shape.tuning.split_blocks);
   }
-  return {.accepted = true, .path = one_block_path(shape), .max_blocks = 1};
+  return in_blocks(one_block_path(shape), 1);
+}
+
+TopkDispatch k512(const TopkShape& shape) {
+  return takes_k512(shape) ? in_blocks(TopkPath::kK512, k512_reserve(shape))
+                           : TopkDispatch{.accepted = false, .path = TopkPath::kK512};
+}
+
+TopkDispatch k1024(const TopkShape& shape) {
+  return takes_k1024(shape) ? in_blocks(TopkPath::kK1024, k1024_rule(shape).blocks)
+                            : TopkDispatch{.accepted = false, .path = TopkPath::kK1024};
+}
+
+TopkDispatch whole_policy(const TopkShape& shape) {
+  for (const TopkDispatch& special : {k512(shape), k1024(shape)}) {
+    if (special.accepted) {
+      return special;
+    }
+  }
+  return generic(shape);
+}
+
+TopkDispatch gated(const TopkShape& shape) {
+  const GateSide side = path_gate(gate_shape(shape));
+  return side == GateSide::kAiter ? in_blocks(TopkPath::kFullRadix, 1) : whole_policy(shape);
+}
+
+TopkDispatch prefill(const TopkShape& shape) {
+  TopkDispatch dispatch = in_blocks(TopkPath::kPrefill, 1);
+  dispatch.launches = shape.rows > shape.tuning.radix_rows ? 2 : 1;
+  return dispatch;
 }
 
 }  // namespace
@@ -118,42 +158,73 @@ std::string_view name(TopkPath path) {
       return "k512";
     case TopkPath::kK1024:
       return "k1024";
+    case TopkPath::kFullRadix:
+      return "full_radix";
+    case TopkPath::kPrefill:
+      return "prefill";
   }
   return "unknown";
+}
+
+GateSide path_gate(const GateShape& shape, GateVersion version) {
+  if (shape.compress_ratio <= 1 || !shape.arch.starts_with(kPolicyArch)) {
+    return GateSide::kNative;
+  }
+  if (shape.prefill) {
+    return GateSide::kAiter;
+  }
+  const bool native_k512 = shape.k == 512 && shape.rows > 0 && shape.rows <= kK512Rows &&
+                           shape.columns <= kK512Width >> shape.policy_shift;
+  if (version == GateVersion::kK512 && native_k512) {
+    return GateSide::kNative;
+  }
+  const bool native_long =
+      shape.rows <= kGateRows && shape.max_valid_seq_len > kGateLength >> shape.policy_shift;
+  return native_long ? GateSide::kNative : GateSide::kAiter;
+}
+
+GateShape gate_shape(const TopkShape& shape) {
+  return {
+      .prefill = false,
+      .compress_ratio = shape.compress_ratio,
+      .rows = shape.rows,
+      .max_valid_seq_len =
+          shape.full_graph ? shape.width * shape.compress_ratio : shape.max_seq_len_hint,
+      .columns = shape.width,
+      .k = shape.k,
+      .arch = shape.arch,
+      .policy_shift = shape.tuning.policy_shift,
+  };
 }
 
 TopkDispatch topk_dispatch(TopkMethod method, const TopkShape& shape) {
   switch (method) {
     case TopkMethod::kBlock:
-      return {.accepted = true, .path = one_block_path(shape), .max_blocks = 1};
+      return in_blocks(one_block_path(shape), 1);
     case TopkMethod::kSplitMerge:
       return generic(shape);
     case TopkMethod::kK512:
-      if (!takes_k512(shape)) {
-        return {.accepted = false, .path = TopkPath::kK512, .max_blocks = 1};
-      }
-      return {.accepted = true, .path = TopkPath::kK512, .max_blocks = k512_reserve(shape)};
+      return k512(shape);
     case TopkMethod::kK1024:
-      if (!takes_k1024(shape)) {
-        return {.accepted = false, .path = TopkPath::kK1024, .max_blocks = 1};
-      }
-      return {.accepted = true, .path = TopkPath::kK1024, .max_blocks = k1024_rule(shape).blocks};
+      return k1024(shape);
     case TopkMethod::kAuto:
-      break;
+      return whole_policy(shape);
+    case TopkMethod::kFullRadix:
+      return in_blocks(TopkPath::kFullRadix, 1);
+    case TopkMethod::kGated:
+      return gated(shape);
+    case TopkMethod::kPrefill:
+      return prefill(shape);
   }
-  if (takes_k512(shape)) {
-    return topk_dispatch(TopkMethod::kK512, shape);
-  }
-  if (takes_k1024(shape)) {
-    return topk_dispatch(TopkMethod::kK1024, shape);
-  }
-  return generic(shape);
+  return {};
 }
 
 int32_t active_blocks(const TopkDispatch& dispatch, const TopkShape& shape, int64_t length) {
   switch (dispatch.path) {
     case TopkPath::kBlockInsertion:
     case TopkPath::kBlockRadix:
+    case TopkPath::kFullRadix:
+    case TopkPath::kPrefill:
       return 1;
     case TopkPath::kSplit:
       return dispatch.max_blocks;

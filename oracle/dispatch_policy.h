@@ -17,6 +17,9 @@ enum class TopkMethod : int32_t {
   kK512,        // device-length-aware, k = 512 only
   kK1024,       // device-length-aware, k = 1024 only, wide buffers only
   kAuto,        // the whole policy: the path that the shape and the architecture ask for
+  kFullRadix,   // one block per row, every radix pass, whatever the shape: the AITER convention
+  kGated,       // the path gate's side: kFullRadix or kAuto
+  kPrefill,     // topk.prefill: one block per row, a second launch for the rows from radix_rows on
 };
 
 enum class TopkPath : int32_t {
@@ -25,6 +28,8 @@ enum class TopkPath : int32_t {
   kSplit,           // fixed number of chunks, then a merge
   kK512,
   kK1024,
+  kFullRadix,  // one block, every radix pass
+  kPrefill,    // one block per row; rows from 12288 on are a second launch
 };
 std::string_view name(TopkPath path);
 
@@ -37,7 +42,8 @@ struct TopkTuning {
   int32_t split_blocks = 10;     // chunks of the generic split
   int32_t policy_shift =
       0;  // k512 and k1024: every width and length threshold is divided by 2^shift
-  int64_t min_chunk = 512;  // k512: a chunk never has fewer real elements
+  int64_t min_chunk = 512;     // k512: a chunk never has fewer real elements
+  int64_t radix_rows = 12288;  // prefill: rows from this one on are a second launch
 };
 
 struct TopkShape {
@@ -47,6 +53,10 @@ struct TopkShape {
   int64_t column_stride = 1;  // elements
   std::string_view arch;  // policy architecture, for example "gfx950"; a prefix match, as published
   TopkTuning tuning;
+  // Only the gate looks at these.
+  int64_t compress_ratio = 1;    // raw tokens per column
+  bool full_graph = false;       // the longest row counts as width * compress_ratio
+  int64_t max_seq_len_hint = 0;  // else this: the longest row known to the host
 };
 
 struct TopkDispatch {
@@ -54,7 +64,33 @@ struct TopkDispatch {
   TopkPath path{};
   int32_t max_blocks =
       1;  // blocks per row that the grid and the scratch are sized for (frozen by capture)
+  int32_t launches = 1;  // kernels that the call puts onto the stream
 };
+
+// Which side of the path gate takes a decode or prefill call: the native kernels or AITER's.
+enum class GateSide : int32_t { kNative, kAiter };
+
+// The gate as it was published, clause by clause.
+enum class GateVersion : int32_t {
+  kCompressed,  // AITER for compressed layers on gfx950, but not decode of at most 256 rows with
+                // more than 65,536 columns in view
+  kK512,  // and not decode with k = 512, at most 384 rows and at most 1 Mi columns: the latest
+};
+
+struct GateShape {
+  bool prefill = false;
+  int64_t compress_ratio = 1;
+  int64_t rows = 0;
+  int64_t max_valid_seq_len = 0;  // max_model_len in full-graph mode, else the longest row in view
+  int64_t columns = 0;
+  int64_t k = 0;
+  std::string_view arch;
+  int32_t policy_shift = 0;  // both column thresholds are divided by 2^shift
+};
+GateSide path_gate(const GateShape& shape, GateVersion version = GateVersion::kK512);
+
+// The gate's question for a decode shape.
+GateShape gate_shape(const TopkShape& shape);
 
 // The path for a shape; `accepted` is false if the method does not take it (for example kK512 with
 // k = 511).

@@ -14,6 +14,10 @@ int64_t row_length(const RowLengthSpec& spec, std::span<const int32_t> seq_lens,
   return std::max<int64_t>(0, seq_len - spec.next_n + draft + 1);
 }
 
+int64_t bounded_length(int32_t row_start, int32_t row_end) {
+  return std::max<int64_t>(0, int64_t{row_end} - row_start);
+}
+
 std::vector<int64_t> row_lengths(const RowLengthSpec& spec, std::span<const int32_t> seq_lens) {
   std::vector<int64_t> lengths;
   lengths.reserve(static_cast<size_t>(spec.rows));

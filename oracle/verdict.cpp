@@ -42,6 +42,8 @@ std::string_view name(FaultKind kind) {
       return "order";
     case FaultKind::kUnstable:
       return "unstable";
+    case FaultKind::kWrongValue:
+      return "wrong value";
   }
   return "unknown";
 }

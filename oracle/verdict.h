@@ -28,8 +28,9 @@ enum class FaultKind : int32_t {
   kGuardBroken,      // bytes outside the output (or an input) were changed
   kOrder,            // the set is right, its order is not the promised one
   kUnstable,         // two runs that must agree byte for byte do not
+  kWrongValue,       // an element that the contract fixes holds another value
 };
-inline constexpr int kFaultKinds = 10;
+inline constexpr int kFaultKinds = 11;
 
 std::string_view name(Verdict verdict);  // "passed", "weak", ...
 std::string_view name(FaultKind kind);   // "missing winner", "intruder", ...

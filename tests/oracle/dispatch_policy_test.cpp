@@ -333,5 +333,62 @@ TEST(DispatchPolicy, TuningMovesTheGenericGates) {
   EXPECT_EQ(TopkPath::kBlockInsertion, auto_path(shape));
 }
 
+TEST(DispatchPolicy, FullRadixTakesEveryShapeWithOneBlock) {
+  TopkShape strided = shape_of(8, 100, 512);
+  strided.column_stride = 8;
+  for (const TopkShape& shape : {shape_of(1, 1, 1), shape_of(385, 2 * kMi, 512, "gfx942"),
+                                 shape_of(256, 200000, 1024), strided}) {
+    const TopkDispatch got = topk_dispatch(TopkMethod::kFullRadix, shape);
+    EXPECT_TRUE(got.accepted);
+    EXPECT_EQ(TopkPath::kFullRadix, got.path);
+    EXPECT_EQ(1, got.max_blocks);
+    EXPECT_EQ(1, got.launches);
+    EXPECT_EQ(1, active_blocks(got, shape, shape.width));
+  }
+}
+
+TEST(DispatchPolicy, PrefillIsOneBlockPerRowAtEveryWidth) {
+  for (const int64_t width : {1, 12288, 200000, 2097152}) {
+    const TopkShape shape = shape_of(8, width, 512);
+    const TopkDispatch got = topk_dispatch(TopkMethod::kPrefill, shape);
+    EXPECT_TRUE(got.accepted);
+    EXPECT_EQ(TopkPath::kPrefill, got.path);
+    EXPECT_EQ(1, got.max_blocks);
+    EXPECT_EQ(1, active_blocks(got, shape, width));
+  }
+}
+
+TEST(DispatchPolicy, PrefillTakesASecondLaunchForTheRowsFrom12288On) {
+  const auto launches = [](const TopkShape& shape) {
+    return topk_dispatch(TopkMethod::kPrefill, shape).launches;
+  };
+  EXPECT_EQ(1, launches(shape_of(1, 4096, 512)));
+  EXPECT_EQ(1, launches(shape_of(12287, 4096, 512)));
+  EXPECT_EQ(1, launches(shape_of(12288, 4096, 512)));
+  EXPECT_EQ(2, launches(shape_of(12289, 4096, 512)));
+  TopkShape tuned = shape_of(16, 4096, 512);
+  tuned.tuning.radix_rows = 16;
+  EXPECT_EQ(1, launches(tuned));
+  tuned.tuning.radix_rows = 15;
+  EXPECT_EQ(2, launches(tuned));
+}
+
+TEST(DispatchPolicy, RowsThatAreSplitTakeASecondLaunchThatMerges) {
+  const auto launches = [](TopkMethod method, const TopkShape& shape) {
+    return topk_dispatch(method, shape).launches;
+  };
+  EXPECT_EQ(1, launches(TopkMethod::kBlock, shape_of(8, 200000, 512)));
+  EXPECT_EQ(1, launches(TopkMethod::kSplitMerge, shape_of(8, 199999, 2048)));
+  EXPECT_EQ(2, launches(TopkMethod::kSplitMerge, shape_of(8, 200000, 2048)));
+  EXPECT_EQ(1, launches(TopkMethod::kK512, shape_of(32, 16384, 512)));
+  EXPECT_EQ(2, launches(TopkMethod::kK512, shape_of(32, 16385, 512)));
+  EXPECT_EQ(1, launches(TopkMethod::kK512, shape_of(257, kMi, 512)));
+  EXPECT_EQ(2, launches(TopkMethod::kK1024, shape_of(256, 200000, 1024)));
+  EXPECT_EQ(2, launches(TopkMethod::kAuto, shape_of(32, 16385, 512)));
+  TopkShape one_chunk = shape_of(8, 200000, 2048);
+  one_chunk.tuning.split_blocks = 1;
+  EXPECT_EQ(1, launches(TopkMethod::kSplitMerge, one_chunk));
+}
+
 }  // namespace
 }  // namespace exactk::oracle

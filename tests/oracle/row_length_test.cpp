@@ -58,5 +58,16 @@ TEST(RowLength, SingleRowsAgreeWithAllRows) {
   }
 }
 
+TEST(BoundedLength, CountsTheColumnsFromTheStartToTheEnd) {
+  EXPECT_EQ(0, bounded_length(5, 5));
+  EXPECT_EQ(1, bounded_length(5, 6));
+  EXPECT_EQ(7, bounded_length(0, 7));
+}
+
+TEST(BoundedLength, IsZeroWhereTheEndIsBelowTheStart) {
+  EXPECT_EQ(0, bounded_length(5, 4));
+  EXPECT_EQ(0, bounded_length(2147483647, -2147483647 - 1));
+}
+
 }  // namespace
 }  // namespace exactk::oracle

@@ -45,6 +45,8 @@ TEST(PathNames, AreAllDifferent) {
   EXPECT_EQ("split", name(TopkPath::kSplit));
   EXPECT_EQ("k512", name(TopkPath::kK512));
   EXPECT_EQ("k1024", name(TopkPath::kK1024));
+  EXPECT_EQ("full_radix", name(TopkPath::kFullRadix));
+  EXPECT_EQ("prefill", name(TopkPath::kPrefill));
 }
 
 TEST(FaultSet, HoldsWhatWasAddedAndNothingElse) {
