@@ -21,7 +21,11 @@ struct Mutant {
 // The same sources, compiled for one device kind. A kernel runs on devices of its kind only.
 struct TargetKernels {
   std::string_view kind;  // "host", "hip", "cuda"
-  // topk.block, topk.split_merge, topk.k512, topk.k1024, topk.auto; in this order.
+  // topk.decode: topk.block, topk.split_merge, topk.k512, topk.k1024, topk.auto, topk.stable,
+  // topk.gated; topk.prefill: topk.prefill_block, topk.prefill_stable; index.combine:
+  // combine.fused, combine.fill_first; index.translate: translate.rows; index.swa: swa.rows;
+  // chain.decode: chain.decode_auto, chain.decode_stable; chain.prefill: chain.prefill_block; in
+  // this order.
   std::span<const exactk_kernel* const> shipped;
   std::span<const Mutant> mutants;
   FillFunctions fill;

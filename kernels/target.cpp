@@ -1,5 +1,11 @@
 #include "kernels/target.h"
 
+#include <vector>
+
+#include "kernels/chain/chain_kernels.h"
+#include "kernels/index/index_kernels.h"
+#include "kernels/mutants/chain_mutants.h"
+#include "kernels/mutants/index_mutants.h"
 #include "kernels/mutants/topk_mutants.h"
 #include "kernels/topk/topk_kernels.h"
 
@@ -7,12 +13,26 @@ namespace exactk::kernels {
 namespace {
 
 constexpr const exactk_kernel* kShipped[] = {
-    &topk::kTopkBlock, &topk::kTopkSplitMerge, &topk::kTopkK512,
-    &topk::kTopkK1024, &topk::kTopkAuto,
+    &topk::kTopkBlock,          &topk::kTopkSplitMerge,    &topk::kTopkK512,
+    &topk::kTopkK1024,          &topk::kTopkAuto,          &topk::kTopkStable,
+    &topk::kTopkGated,          &topk::kTopkPrefillBlock,  &topk::kTopkPrefillStable,
+    &index::kCombineFused,      &index::kCombineFillFirst, &index::kTranslateRows,
+    &index::kSwaRows,           &chain::kChainDecodeAuto,  &chain::kChainDecodeStable,
+    &chain::kChainPrefillBlock,
 };
 
+std::vector<Mutant> all_mutants() {
+  std::vector<Mutant> all;
+  for (const std::span<const Mutant> some :
+       {planted::topk_mutants(), planted::index_mutants(), planted::chain_mutants()}) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
 const TargetKernels& kernels_of(std::string_view kind) {
-  static const TargetKernels kernels{kind, kShipped, planted::topk_mutants(), fill_functions()};
+  static const std::vector<Mutant> mutants = all_mutants();
+  static const TargetKernels kernels{kind, kShipped, mutants, fill_functions()};
   return kernels;
 }
 

@@ -24,6 +24,9 @@ extern "C" {
 #define EXACTK_MODE_STABLE (1u << 3)
 #define EXACTK_MODE_REPEATABLE (1u << 4)
 #define EXACTK_MODE_KERNELS_ONLY (1u << 5)
+/* topk.prefill: indices are columns of the buffer; without it they are relative to the row start.
+ */
+#define EXACTK_MODE_ABSOLUTE (1u << 6)
 
 typedef enum exactk_status {
   EXACTK_OK = 0,
@@ -31,14 +34,16 @@ typedef enum exactk_status {
   EXACTK_ERROR = 2     /* the launch failed; the message says why */
 } exactk_status;
 
-/* Paths that a decode top-k launch can report. */
+/* Paths that a top-k launch can report. */
 typedef enum exactk_topk_path {
   EXACTK_PATH_UNKNOWN = -1,
   EXACTK_PATH_BLOCK_INSERTION = 0,
   EXACTK_PATH_BLOCK_RADIX = 1,
   EXACTK_PATH_SPLIT = 2,
   EXACTK_PATH_K512 = 3,
-  EXACTK_PATH_K1024 = 4
+  EXACTK_PATH_K1024 = 4,
+  EXACTK_PATH_FULL_RADIX = 5, /* one block per row, every radix pass: the AITER convention */
+  EXACTK_PATH_PREFILL = 6     /* one block per row; rows from 12288 on by a second launch */
 } exactk_topk_path;
 
 /* Injected numbers; 0 keeps the published value. */
@@ -53,6 +58,7 @@ typedef struct exactk_topk_tuning {
   int64_t final_items;
   int64_t insertion_items;
   int64_t block_threads;
+  int64_t radix_rows; /* prefill: rows from this one on are a second launch */
 } exactk_topk_tuning;
 
 /* What a launch took; filled by the host side of the launch, `active_blocks` by the device. */
@@ -60,7 +66,7 @@ typedef struct exactk_topk_report {
   uint32_t struct_size;
   int32_t path;       /* exactk_topk_path */
   int32_t max_blocks; /* blocks per row of the grid */
-  int32_t reserved;
+  int32_t launches;   /* kernels that the call put onto the stream */
   int32_t*
       active_blocks; /* device, [rows], or NULL; the kernel writes the active blocks of each row */
 } exactk_topk_report;
@@ -87,20 +93,173 @@ typedef struct exactk_topk_decode {
   void* stream;                /* hipStream_t, cudaStream_t, or the host device's stream */
   const char* arch;            /* policy architecture, e.g. "gfx950" */
   int64_t max_seq_len_hint;    /* host-known largest row length at this call; frozen by a capture */
+  int64_t compress_ratio;      /* raw tokens per column, >= 1; only the path gate looks at it */
+  int32_t full_graph; /* 1: the path gate takes max_model_len = width * compress_ratio for the
+                         longest row, as a full graph does; 0: max_seq_len_hint */
+  int32_t reserved;
   const exactk_topk_tuning* tuning; /* NULL: published numbers */
   exactk_topk_report* report;       /* NULL: not wanted */
 } exactk_topk_decode;
 
-/* One kernel. `message` gets one sentence on anything but EXACTK_OK. */
+/* Prefill top-k: per row the k columns of [row_start, row_end) with the largest logits. */
+typedef struct exactk_topk_prefill {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const float* logits;       /* [rows, width] */
+  const int32_t* row_starts; /* [rows], first visible column; read on the device at every launch */
+  const int32_t* row_ends;   /* [rows], one past the last; below the start: an empty row */
+  int32_t* indices;          /* out, [rows, k]: column - row_start, or columns where the kernel
+                                declares EXACTK_MODE_ABSOLUTE; -1 in unused slots */
+  int64_t rows;              /* >= 1 */
+  int64_t width;             /* columns allocated; no row end exceeds it */
+  int64_t k;                 /* >= 1, may exceed width */
+  int64_t row_stride_elems;  /* of logits */
+  int64_t column_stride_elems; /* of logits */
+  int64_t out_stride_elems;    /* of indices, >= k */
+  void* workspace;
+  int64_t workspace_bytes;
+  void* stream;
+  const char* arch;
+  const exactk_topk_tuning* tuning;
+  exactk_topk_report* report;
+} exactk_topk_prefill;
+
+/* Which of the published forms of the index combine; docs/CONTRACTS.md has the formulas. */
+typedef enum exactk_combine_variant {
+  EXACTK_COMBINE_COMMON = 0,   /* top-k indices are taken as they are */
+  EXACTK_COMBINE_GATHERED = 1, /* the window starts no earlier than the gathered region */
+  EXACTK_COMBINE_CHECKED = 2,  /* top-k indices outside [0, compressed_rows) become -1 */
+  EXACTK_COMBINE_VISION = 3,   /* checked and gathered, windows widened by what image tokens see */
+  EXACTK_COMBINE_RAGGED = 4    /* the values of common in a flat list with indptr */
+} exactk_combine_variant;
+
+/* Index combine of a prefill chunk: per token the compressed (top-k) part, then the sliding window.
+ */
+typedef struct exactk_combine {
+  uint32_t struct_size;
+  int32_t variant;                /* exactk_combine_variant */
+  const int32_t* topk_indices;    /* [tokens, topk_width], local to the request */
+  const int32_t* query_start_loc; /* [requests + 1], prefix sums; element 0 is subtracted */
+  const int32_t* seq_lens;        /* [requests], total length including this chunk */
+  const int32_t* gather_lens;     /* [requests], trailing positions in the window region */
+  const int32_t* left_visible;    /* [tokens]; vision only, else NULL */
+  const int32_t* right_visible;   /* [tokens]; vision only, else NULL */
+  int32_t* indices; /* out, [tokens, columns]; ragged: flat, [tokens * (k + window)] */
+  int32_t* lens;    /* out, [tokens]; ragged: NULL */
+  int32_t* indptr;  /* out, [tokens + 1]; ragged only, else NULL */
+  int64_t tokens;   /* rows of the tensors; those past the last request's stay untouched */
+  int64_t requests; /* >= 1 */
+  int64_t k;        /* >= 0, 0 for layers with a window only; at most topk_width */
+  int64_t topk_width;
+  int64_t topk_stride_elems;
+  int64_t window;           /* >= 1, any number */
+  int64_t ratio;            /* raw tokens per compressed entry; 0: no compressed part */
+  int64_t workspace_rows;   /* rows per request in the gathered workspace */
+  int64_t compressed_rows;  /* of them, the compressed region: offset of the window region */
+  int64_t columns;          /* slots per row */
+  int64_t out_stride_elems; /* of indices, >= columns; gaps stay untouched */
+  int64_t max_image_tokens; /* vision only, else 0 */
+  void* workspace;
+  int64_t workspace_bytes;
+  void* stream;
+} exactk_combine;
+
+/* Which of the published forms of the index translation; docs/CONTRACTS.md has the formulas. */
+typedef enum exactk_translate_variant {
+  EXACTK_TRANSLATE_POSITIONAL = 0, /* a slot per index, -1 where the index is invalid */
+  EXACTK_TRANSLATE_COMPACT = 1,    /* valid slots first, then -1 */
+  EXACTK_TRANSLATE_RAGGED = 2,     /* the first lens[t] positions of each row in a flat list */
+  EXACTK_TRANSLATE_PACK = 3,  /* no table: the first lengths[t] indices of each row, verbatim */
+  EXACTK_TRANSLATE_FLAT = 4,  /* rows placed by given cu_seqlens; 0 where the index is invalid */
+  EXACTK_TRANSLATE_CAPPED = 5 /* fixed-width rows of the first min((pos + 1) / ratio, cap) slots */
+} exactk_translate_variant;
+
+/* Local indices to slots of the cache: block_table[request][i / block_size] * block_size + i %
+ * block_size. What a variant does not read or write is NULL. */
+typedef struct exactk_translate {
+  uint32_t struct_size;
+  int32_t variant;    /* exactk_translate_variant */
+  int32_t slot_bytes; /* 4 or 8: type of the slots, int32 or int64 */
+  int32_t reserved;
+  const int32_t* indices;      /* [tokens, k], local; not for capped */
+  const int32_t* token_to_req; /* [tokens]; not for pack */
+  const uint8_t* token_valid;  /* [tokens], 0 or 1; positional, compact, ragged, capped */
+  const int32_t* block_table;  /* [requests, table_blocks]; not for pack */
+  const int32_t* lengths;      /* [tokens]; pack only */
+  const int32_t* cu_seqlens;   /* [tokens + 1]; flat only */
+  const int32_t* positions;    /* [tokens]; capped only */
+  const int32_t* cap;          /* [1], 0 to k; capped only */
+  void* slots;                 /* out, [tokens, k]; ragged, pack, flat: [tokens * k] */
+  int32_t* lens;               /* out, [tokens]; positional, compact, capped */
+  int32_t* indptr;             /* out, [tokens + 1]; ragged, pack */
+  int64_t tokens;              /* >= 1 */
+  int64_t k;                   /* slots per row, >= 1 */
+  int64_t requests;            /* rows of the block table; not for pack */
+  int64_t table_blocks;        /* columns of the block table, its logical width */
+  int64_t table_stride_elems;  /* >= table_blocks */
+  int64_t index_stride_elems;  /* of indices, >= k */
+  int64_t out_stride_elems;    /* of slots where they are a matrix, >= k; gaps stay untouched */
+  int64_t block_size;          /* >= 1 */
+  int64_t ratio;               /* >= 1; capped only */
+  int64_t slots_bound;         /* pack: indices outside [0, slots_bound) become -1; -1: no bound */
+  void* workspace;
+  int64_t workspace_bytes;
+  void* stream;
+} exactk_translate;
+
+/* Decode sliding-window slots and lengths. */
+typedef struct exactk_swa {
+  uint32_t struct_size;
+  int32_t slot_bytes;           /* 4 or 8 */
+  const int32_t* positions;     /* [tokens] */
+  const int32_t* token_to_req;  /* [tokens] */
+  const uint8_t* token_valid;   /* [tokens], 0 or 1 */
+  const int32_t* left_visible;  /* [tokens], or NULL: 0 for all */
+  const int32_t* right_visible; /* [tokens], or NULL with left_visible */
+  const int32_t* block_table;   /* [requests, table_blocks] */
+  void* slots;                  /* out, [tokens, columns] */
+  int32_t* lens;                /* out, [tokens] */
+  int64_t tokens;
+  int64_t requests;
+  int64_t window;           /* >= 1 */
+  int64_t columns;          /* slots per row; lens is not limited to it */
+  int64_t out_stride_elems; /* >= columns; gaps stay untouched */
+  int64_t block_size;
+  int64_t table_blocks;
+  int64_t table_stride_elems;
+  void* workspace;
+  int64_t workspace_bytes;
+  void* stream;
+} exactk_swa;
+
+/* The chain of a step: top-k, then the mapping of its indices, on one stream. One of `decode` and
+ * `prefill` is set, and one of `translate` and `combine`; the indices of the first are what the
+ * second reads. Both run on the stream of the top-k, in its workspace: workspace_bytes() of the
+ * chain is what both members need, each rounded up to 256, and the first part is the top-k's.
+ * Stream and workspace of the second are not read; the report of the top-k counts its own kernels.
+ */
+typedef struct exactk_chain {
+  uint32_t struct_size;
+  uint32_t reserved;
+  exactk_topk_decode* decode;
+  exactk_topk_prefill* prefill;
+  exactk_translate* translate;
+  exactk_combine* combine;
+} exactk_chain;
+
+/* One kernel. `descriptor` is the struct of `op`:
+ *   topk.decode exactk_topk_decode      index.combine exactk_combine      index.swa exactk_swa
+ *   topk.prefill exactk_topk_prefill    index.translate exactk_translate  chain.* exactk_chain
+ * `message` gets one sentence on anything but EXACTK_OK. */
 typedef struct exactk_kernel {
   uint32_t struct_size;
   uint32_t modes;          /* EXACTK_MODE_* that it promises */
   const char* name;        /* <op>.<method>, e.g. "topk.block" */
   const char* op;          /* "topk.decode" */
   const char* description; /* one sentence */
-  exactk_status (*supports)(const exactk_topk_decode* d, char* message, size_t message_bytes);
-  int64_t (*workspace_bytes)(const exactk_topk_decode* d);
-  exactk_status (*launch)(const exactk_topk_decode* d, char* message, size_t message_bytes);
+  exactk_status (*supports)(const void* descriptor, char* message, size_t message_bytes);
+  int64_t (*workspace_bytes)(const void* descriptor);
+  exactk_status (*launch)(const void* descriptor, char* message, size_t message_bytes);
 } exactk_kernel;
 
 #ifdef __cplusplus

@@ -22,9 +22,11 @@ struct LogitsLayout {
 // one sentence that says why nothing was launched. All pointers are device pointers.
 struct FillFunctions {
   // Every element of every line, as a host makes it from the same specification, but for explicit
-  // overrides of single logits. `row_lengths`: visible columns, [rows]; clamped to [0, width].
+  // overrides of single logits. `row_lengths`: visible columns, [rows]; `row_starts`: the first of
+  // them, [rows], or null: column 0. Clamped so that they lie in [0, width].
   std::string (*logits)(const fixtures::PatternSpec& spec, const LogitsLayout& layout,
-                        const int64_t* row_lengths, uint32_t* logits, void* stream) = nullptr;
+                        const int64_t* row_lengths, const int64_t* row_starts, uint32_t* logits,
+                        void* stream) = nullptr;
 
   // Per row the checksum of its columns [0, width), without gaps: fixtures::checksum() of the row.
   std::string (*row_checksums)(const LogitsLayout& layout, const uint32_t* logits, uint64_t* sums,

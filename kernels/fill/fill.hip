@@ -33,17 +33,22 @@ struct Line {
   RowPattern visible;  // laid out over the visible columns
   RowPattern beyond;   // laid out over the whole width: the tail that goes on
   int64_t row;
+  int64_t start;
   int64_t length;
 };
 
 __device__ uint32_t column_bits(const Line& line, const PatternSpec& spec, int64_t column) {
-  if (column < line.length) {
-    return fixtures::visible_bits(line.visible, column);
+  const int64_t place = column - line.start;
+  if (place < 0) {
+    return fixtures::lead_bits(spec, line.row, column);
+  }
+  if (place < line.length) {
+    return fixtures::visible_bits(line.visible, place);
   }
   if (spec.tail == fixtures::Tail::kGoOn) {
-    return fixtures::visible_bits(line.beyond, column);
+    return fixtures::visible_bits(line.beyond, place);
   }
-  return fixtures::tail_bits(spec, line.row, column);
+  return fixtures::tail_bits(spec, line.row, place);
 }
 
 // The element at a place of the line. A gap has the tail value of the column that lies `place`
@@ -63,11 +68,14 @@ __device__ int64_t line_elems(const LogitsLayout& layout, int64_t row) {
 
 __global__ __launch_bounds__(kThreads) void fill_lines(PatternSpec spec, LogitsLayout layout,
                                                        Parts parts, const int64_t* row_lengths,
+                                                       const int64_t* row_starts,
                                                        uint32_t* logits) {
   __shared__ Line line;
   if (threadIdx.x == 0) {
     line.row = blockIdx.x / parts.count;
-    line.length = fixtures::clamp_int(row_lengths[line.row], 0, layout.width);
+    line.start =
+        row_starts == nullptr ? 0 : fixtures::clamp_int(row_starts[line.row], 0, layout.width);
+    line.length = fixtures::clamp_int(row_lengths[line.row], 0, layout.width - line.start);
     line.visible = fixtures::row_pattern(spec, line.row, line.length);
     if (spec.tail == fixtures::Tail::kGoOn) {
       line.beyond = fixtures::row_pattern(spec, line.row, spec.width);
@@ -119,11 +127,12 @@ std::string launched(const char* what) {
 }
 
 std::string fill_logits(const PatternSpec& spec, const LogitsLayout& layout,
-                        const int64_t* row_lengths, uint32_t* logits, void* stream) {
+                        const int64_t* row_lengths, const int64_t* row_starts, uint32_t* logits,
+                        void* stream) {
   const Parts parts = cut_lines(layout.rows, layout.row_stride);
   hipLaunchKernelGGL(fill_lines, dim3(static_cast<unsigned>(layout.rows * parts.count)),
                      dim3(kThreads), 0, static_cast<hipStream_t>(stream), spec, layout, parts,
-                     row_lengths, logits);
+                     row_lengths, row_starts, logits);
   return launched("the fill kernel");
 }
 

@@ -1,4 +1,4 @@
-// Decode top-k kernels with one planted fault each. They are never part of the shipped kernels.
+// Top-k kernels with one planted fault each. They are never part of the shipped kernels.
 #pragma once
 
 #include <span>

@@ -17,8 +17,8 @@ constexpr int64_t kShiftMax = 20;  // 1 Mi / 2^20 is one column
 constexpr int64_t kListBytesMax = int64_t{1} << 40;
 
 struct Request {
+  const Dispatch& dispatch;
   const exactk_topk_decode& d;
-  const char* kernel;
   Message message;
   exactk_topk_tuning tune;  // 0: published
 };
@@ -28,7 +28,7 @@ __attribute__((format(printf, 3, 4))) exactk_status refuse(const Request& r, exa
   if (r.message.text == nullptr || r.message.bytes == 0) {
     return status;
   }
-  const int used = std::snprintf(r.message.text, r.message.bytes, "%s ", r.kernel);
+  const int used = std::snprintf(r.message.text, r.message.bytes, "%s ", r.dispatch.kernel);
   if (used < 0 || static_cast<size_t>(used) >= r.message.bytes) {
     return status;
   }
@@ -91,7 +91,7 @@ exactk_status check_tuning(const Request& r) {
                   "takes blocks of a multiple of 64 threads, up to 1024; got %" PRId64, threads);
   }
   const int64_t least = std::min({t.radix_width, t.split_width, t.split_blocks, t.policy_shift,
-                                  t.min_chunk, t.final_items, t.insertion_items});
+                                  t.min_chunk, t.final_items, t.insertion_items, t.radix_rows});
   for (const exactk_status status :
        {check_at_least(r, "tuning values", 0, least),
         check_at_most(r, "a split", kSplitBlocksMax, t.split_blocks),
@@ -201,8 +201,48 @@ exactk_status plan_auto(const Request& r, LaunchPlan* plan) {
   return plan_generic(r, plan);
 }
 
-exactk_status plan_path(Method method, const Request& r, LaunchPlan* plan) {
-  switch (method) {
+exactk_status plan_full_radix(LaunchPlan* plan) {
+  plan->path = EXACTK_PATH_FULL_RADIX;
+  plan->block_threads = 1024;
+  return EXACTK_OK;
+}
+
+// The published path gate (vLLM rocm_aiter_mla_sparse.py): whether a decode call leaves the native
+// kernels.
+bool leaves_native(const Request& r) {
+  const exactk_topk_decode& d = r.d;
+  if (d.compress_ratio <= 1 || !is_gfx950(d)) {
+    return false;
+  }
+  if (d.k == 512 && d.rows <= r.dispatch.gate_rows &&
+      d.width <= (int64_t{1} << 20) >> r.tune.policy_shift) {
+    return false;
+  }
+  const int64_t longest = d.full_graph != 0 ? d.width * d.compress_ratio : d.max_seq_len_hint;
+  return d.rows > 256 || longest <= 65536 >> r.tune.policy_shift;
+}
+
+exactk_status plan_gated(const Request& r, LaunchPlan* plan) {
+  for (const exactk_status status :
+       {check_at_least(r, "a compress ratio", 1, r.d.compress_ratio),
+        check_at_most(r, "a compress ratio", kIndexMax, r.d.compress_ratio)}) {
+    if (status != EXACTK_OK) {
+      return status;
+    }
+  }
+  return leaves_native(r) ? plan_full_radix(plan) : plan_auto(r, plan);
+}
+
+exactk_status plan_prefill(const Request& r, LaunchPlan* plan) {
+  plan->path = EXACTK_PATH_PREFILL;
+  plan->insertion_items = kCapacityGeneric;
+  plan->radix_rows = tuned(r.tune.radix_rows, 12288);
+  plan->launches = r.d.rows > plan->radix_rows ? 2 : 1;
+  return EXACTK_OK;
+}
+
+exactk_status plan_path(const Request& r, LaunchPlan* plan) {
+  switch (r.dispatch.method) {
     case Method::kBlock:
       return plan_block(r, plan);
     case Method::kSplitMerge:
@@ -213,8 +253,14 @@ exactk_status plan_path(Method method, const Request& r, LaunchPlan* plan) {
       return plan_k1024(r, plan);
     case Method::kAuto:
       return plan_auto(r, plan);
+    case Method::kFullRadix:
+      return plan_full_radix(plan);
+    case Method::kGated:
+      return plan_gated(r, plan);
+    case Method::kPrefill:
+      return plan_prefill(r, plan);
   }
-  return refuse(r, EXACTK_ERROR, "has an unknown method %d", static_cast<int>(method));
+  return refuse(r, EXACTK_ERROR, "has an unknown method %d", static_cast<int>(r.dispatch.method));
 }
 
 // The partial lists: their entries are counted in 64 bits, their sum per row is counted in 32 bits
@@ -230,6 +276,7 @@ exactk_status size_lists(const Request& r, LaunchPlan* plan) {
                   "%" PRId64 " rows, %" PRId64 " blocks, k = %" PRId64,
                   r.d.rows, plan->max_blocks, r.d.k);
   }
+  plan->launches = 2;
   plan->list_elems = r.d.rows * per_row;
   plan->list_bytes = (plan->list_elems * 4 + 255) / 256 * 256;
   return EXACTK_OK;
@@ -237,16 +284,16 @@ exactk_status size_lists(const Request& r, LaunchPlan* plan) {
 
 }  // namespace
 
-exactk_status plan_launch(Method method, const char* kernel, const exactk_topk_decode& d,
-                          LaunchPlan* plan, Message message) {
-  Request r{d, kernel, message, d.tuning != nullptr ? *d.tuning : exactk_topk_tuning{}};
+exactk_status plan_launch(const Dispatch& dispatch, const exactk_topk_decode& d, LaunchPlan* plan,
+                          Message message) {
+  Request r{dispatch, d, message, d.tuning != nullptr ? *d.tuning : exactk_topk_tuning{}};
   *plan = {};
   for (const auto check : {check_descriptor, check_tuning}) {
     if (const exactk_status status = check(r); status != EXACTK_OK) {
       return status;
     }
   }
-  if (const exactk_status status = plan_path(method, r, plan); status != EXACTK_OK) {
+  if (const exactk_status status = plan_path(r, plan); status != EXACTK_OK) {
     return status;
   }
   plan->policy_shift = r.tune.policy_shift;

@@ -9,7 +9,26 @@
 
 namespace exactk::kernels::topk {
 
-enum class Method : int32_t { kBlock, kSplitMerge, kK512, kK1024, kAuto };
+enum class Method : int32_t {
+  kBlock,
+  kSplitMerge,
+  kK512,
+  kK1024,
+  kAuto,
+  kFullRadix,  // decode and prefill
+  kGated,
+  kPrefill,
+};
+
+// Rows up to which the path gate leaves decode with k = 512 to the native kernels.
+inline constexpr int64_t kGateRows = 384;
+
+// What the plan has to know of a kernel.
+struct Dispatch {
+  Method method;
+  const char* kernel;  // every message starts with it
+  int64_t gate_rows = kGateRows;
+};
 
 // Members of the threshold bin that the kernels were compiled to list.
 inline constexpr int kCapacityGeneric = 2048;
@@ -24,6 +43,8 @@ struct LaunchPlan {
   int64_t insertion_items = 0;
   int64_t policy_shift = 0;
   int64_t min_chunk = 512;
+  int64_t radix_rows = 0;  // prefill: rows from this one on are a second launch
+  int32_t launches = 1;    // kernels that the call puts onto the stream
   int64_t list_elems = 0;  // entries of all partial lists: rows * max_blocks * k, 0 without a merge
   int64_t list_bytes = 0;  // of either half of the workspace (keys, indices), rounded up to 256
   bool merges() const { return max_blocks > 1; }
@@ -36,9 +57,9 @@ struct Message {
 };
 
 // EXACTK_OK and a plan, or EXACTK_DECLINED or EXACTK_ERROR (a malformed descriptor) and one
-// sentence that starts with `kernel`. An injected list capacity above the compiled one is lowered
-// to it.
-exactk_status plan_launch(Method method, const char* kernel, const exactk_topk_decode& d,
-                          LaunchPlan* plan, Message message);
+// sentence. An injected list capacity above the compiled one is lowered to it. A prefill call is
+// planned by what it has in common with a decode call.
+exactk_status plan_launch(const Dispatch& dispatch, const exactk_topk_decode& d, LaunchPlan* plan,
+                          Message message);
 
 }  // namespace exactk::kernels::topk

@@ -33,21 +33,24 @@ __device__ inline bool any_member_will_do(const Cut& cut) {
   return cut.range.lo == cut.range.hi || cut.members == cut.need;
 }
 
-// Shared memory of a selecting block. Nothing is valid at the start.
+// Shared memory of a search. Nothing is valid at the start.
+struct SearchShared {
+  uint32_t histogram[kBins];  // from the barrier after a count to the next clearing
+  Cut cut;                    // from the barrier after a search step to the next step's second one
+};
+
+// Shared memory of a selecting block.
 template <int kCapacity>
-struct SelectShared {
-  uint32_t histogram[kBins];                  // from the barrier after a count to the next clearing
+struct SelectShared : SearchShared {
   alignas(16) uint32_t list_keys[kCapacity];  // from the barrier after gather() to the end
   int32_t list_indices[kCapacity];            // the same
-  Cut cut;               // from the last barrier of a search step to the next step's second one
   uint32_t better;       // slots taken by items above the range; cleared by the coarse step
   uint32_t members;      // list entries or slots taken by members; cleared by the coarse step
   uint32_t list_better;  // the same two counters for the pass over the list
   uint32_t list_members;
 };
 
-template <int kCapacity>
-__device__ inline void clear_histogram(SelectShared<kCapacity>& s) {
+__device__ inline void clear_histogram(SearchShared& s) {
   for (int bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
     s.histogram[bin] = 0;
   }
@@ -89,8 +92,8 @@ __device__ Cut coarse_step(SelectShared<kCapacity>& s, const Source& source, uin
 
 // One further step: the members of `cut` by the next 11 bits of their distance from the range's
 // lower end.
-template <int kCapacity, class Source>
-__device__ Cut refine_step(SelectShared<kCapacity>& s, const Source& source, const Cut cut) {
+template <class Source>
+__device__ Cut refine_step(SearchShared& s, const Source& source, const Cut cut) {
   clear_histogram(s);
   const int bits = 32 - __clz(static_cast<int>(cut.range.hi - cut.range.lo));
   const int shift = bits > 11 ? bits - 11 : 0;

@@ -18,12 +18,15 @@ struct alignas(16) Quad {
   uint32_t bits[4];
 };
 
-// Columns [begin, begin + count) of a row of logits.
+// `count` columns of a row of logits.
 struct RowSource {
-  const uint32_t* first;  // column `begin`
-  int64_t begin;
+  const uint32_t* first;  // of the columns
+  int64_t begin;          // its index
   int64_t count;
   int64_t column_stride;
+
+  // Of item i, 0 <= i < count.
+  __device__ uint32_t key(int64_t i) const { return order_key(first[i * column_stride]); }
 
   template <class Visit>
   __device__ void for_each(Visit&& visit) const {

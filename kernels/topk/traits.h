@@ -7,7 +7,9 @@
 #include <cstdint>
 
 #include "kernels/abi/exactk_abi.h"
+#include "kernels/topk/params.h"
 #include "kernels/topk/policy.h"
+#include "kernels/topk/stable.h"
 
 namespace exactk::kernels::topk {
 
@@ -17,6 +19,20 @@ struct Shipped {
 
   // What a block of a whole row does before it starts.
   __device__ static void enter(const int32_t*) {}
+
+  // The columns of a row.
+  __device__ static RowWindow window(const TopkParams& p, int64_t row) {
+    return row_window(p, row);
+  }
+
+  // Index of a chunk's first column.
+  __device__ static int64_t chunk_base(int64_t first_index) { return first_index; }
+
+  // How topk.stable hands out the slots of a row.
+  __device__ static void emit_stable(StableShared& s, const RowSource& columns, const Cut& cut,
+                                     uint32_t want, const Sink& sink) {
+    emit_in_order(s, columns, cut, want, sink);
+  }
 
   // An entry of a partial list that no column fills: its key means nothing, and it takes no part in
   // the merge.
@@ -29,6 +45,9 @@ struct Shipped {
   __device__ static SplitPlan split(const ActivePolicy& policy, FromHost, int64_t length) {
     return split_row(policy, length);
   }
+
+  // Last changes to the second launch of a prefill call.
+  static void second_launch(TopkParams*) {}
 };
 
 }  // namespace exactk::kernels::topk

@@ -77,6 +77,9 @@ __device__ inline uint32_t __shfl_up(uint32_t value, unsigned delta) {
 __device__ inline int __clz(int value) {
   return value == 0 ? 32 : __builtin_clz(static_cast<unsigned>(value));
 }
+__device__ inline int __popcll(unsigned long long value) {
+  return __builtin_popcountll(value);
+}
 __device__ inline int __ffsll(unsigned long long value) {
   return __builtin_ffsll(static_cast<long long>(value));
 }

@@ -48,24 +48,27 @@ class Fill : public testing::Test {
   }
 
   static LogitsLayout layout(const Case& c) {
-    return {c.rows, c.width, fixtures::row_stride_elems(c), c.column_stride};
+    const fixtures::LogitsShape shape = fixtures::logits_shape(c);
+    return {shape.rows, shape.width, fixtures::row_stride_elems(c), c.column_stride};
   }
   const FillFunctions& functions() { return target_kernels(kDeviceKind)->fill; }
   void* stream() { return device_->stream(1); }
 
   std::vector<uint32_t> filled(const Case& c, int64_t step) {
     const GuardedBuffer lengths = upload(fixtures::row_lengths(c, step));
+    const GuardedBuffer starts = upload(fixtures::row_starts(c, step));
     const GuardedBuffer logits =
         upload(std::vector<uint32_t>(static_cast<size_t>(fixtures::logits_elems(c)), kStale));
     EXPECT_EQ("", functions().logits(fixtures::pattern_spec(c, step), layout(c),
                                      reinterpret_cast<const int64_t*>(lengths.data()),
+                                     reinterpret_cast<const int64_t*>(starts.data()),
                                      reinterpret_cast<uint32_t*>(logits.data()), stream()));
     return download<uint32_t>(logits);
   }
 
   void expect_filled_as_on_the_host(const Case& c, int64_t step) {
     std::vector<uint32_t> want(static_cast<size_t>(fixtures::logits_elems(c)));
-    fixtures::logits_tensor(c, step, fixtures::row_lengths(c, step), want);
+    fixtures::logits_tensor(c, step, fixtures::row_windows(c, step), want);
     const std::vector<uint32_t> got = filled(c, step);
     const auto at = std::mismatch(want.begin(), want.end(), got.begin());
     EXPECT_TRUE(at.first == want.end())
@@ -91,10 +94,13 @@ class Fill : public testing::Test {
   std::unique_ptr<Device> device_;
 };
 
-Case parse(const std::string& line) {
-  const auto parsed = fixtures::parse_case("topk.decode " + line);
+Case parse_line(const std::string& line) {
+  const auto parsed = fixtures::parse_case(line);
   EXPECT_TRUE(parsed) << parsed.error();
   return parsed.value_or(Case{});
+}
+Case parse(const std::string& words) {
+  return parse_line("topk.decode " + words);
 }
 
 // A valid argument for the patterns that need one.
@@ -134,6 +140,26 @@ TEST_F(Fill, MakesEveryLengthRuleAsTheHostDoes) {
   }
 }
 
+TEST_F(Fill, MakesRowsThatStartAnywhereAsTheHostDoes) {
+  for (const char* starts : {"ragged", "zero", "const:300", "end"}) {
+    for (const char* tail : {"win", "go_on"}) {
+      expect_filled_as_on_the_host(
+          parse_line(fmt::format("topk.prefill rows=9 width=1200 k=100 lens=zero_mixed starts={} "
+                                 "tail={} pattern=boundary_ties:20 column_stride=2",
+                                 starts, tail)),
+          0);
+    }
+  }
+}
+
+TEST_F(Fill, MakesTheRowsOfAChainAsTheHostDoes) {
+  const Case c = parse_line(
+      "chain.prefill requests=3 query_lens=list:5:0:9 context=900 pattern=normal extra=2 "
+      "replays=3");
+  for (int64_t step = 0; step <= c.replays; ++step) expect_filled_as_on_the_host(c, step);
+  expect_filled_as_on_the_host(parse_line("chain.decode rows=6 next_n=3 width=500"), 0);
+}
+
 TEST_F(Fill, FollowsTheChangesOfEveryLaunch) {
   const Case c = parse("rows=6 width=500 k=50 pattern=masked_prefix:100 launch=graph replays=6");
   for (int64_t step = 0; step <= c.replays; ++step) expect_filled_as_on_the_host(c, step);
@@ -153,10 +179,25 @@ TEST_F(Fill, ClampsLengthsToTheWidth) {
   const GuardedBuffer beyond = upload(std::vector<int64_t>{1000, -5});
   const GuardedBuffer logits = upload(std::vector<uint32_t>(128, kStale));
   ASSERT_EQ("", functions().logits(fixtures::pattern_spec(c, 0), layout(c),
-                                   reinterpret_cast<const int64_t*>(beyond.data()),
+                                   reinterpret_cast<const int64_t*>(beyond.data()), nullptr,
                                    reinterpret_cast<uint32_t*>(logits.data()), stream()));
   std::vector<uint32_t> want(128);
-  const std::vector<int64_t> clamped = {64, 0};
+  const std::vector<fixtures::RowWindow> clamped = {{0, 64}, {0, 0}};
+  fixtures::logits_tensor(c, 0, clamped, want);
+  EXPECT_EQ(want, download<uint32_t>(logits));
+}
+
+TEST_F(Fill, ClampsStartsToTheWidth) {
+  const Case c = parse("rows=3 width=64 k=8 lens=const:64");
+  const GuardedBuffer lengths = upload(std::vector<int64_t>{64, 64, 5});
+  const GuardedBuffer starts = upload(std::vector<int64_t>{60, 1000, -7});
+  const GuardedBuffer logits = upload(std::vector<uint32_t>(192, kStale));
+  ASSERT_EQ("", functions().logits(fixtures::pattern_spec(c, 0), layout(c),
+                                   reinterpret_cast<const int64_t*>(lengths.data()),
+                                   reinterpret_cast<const int64_t*>(starts.data()),
+                                   reinterpret_cast<uint32_t*>(logits.data()), stream()));
+  std::vector<uint32_t> want(192);
+  const std::vector<fixtures::RowWindow> clamped = {{60, 4}, {64, 0}, {0, 5}};
   fixtures::logits_tensor(c, 0, clamped, want);
   EXPECT_EQ(want, download<uint32_t>(logits));
 }
@@ -167,7 +208,7 @@ TEST_F(Fill, ChecksumsOfRowsAreTheHostS) {
         "rows=4 width=100 k=8 column_stride=3 row_stride=400"}) {
     const Case c = parse(shape);
     std::vector<uint32_t> words(static_cast<size_t>(fixtures::logits_elems(c)));
-    fixtures::logits_tensor(c, 0, fixtures::row_lengths(c, 0), words);
+    fixtures::logits_tensor(c, 0, fixtures::row_windows(c, 0), words);
     const GuardedBuffer on_device = upload(words);
     std::vector<uint64_t> want;
     for (int64_t row = 0; row < c.rows; ++row) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <span>
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ namespace {
 constexpr int32_t kPoison = static_cast<int32_t>(0xa5a5a5a5);
 constexpr uint32_t kWins = 0x7fffffffu;  // the best NaN: past the row length and in gaps
 
-enum Buffer { kLogits, kSeqLens, kIndices, kActive, kWorkspace };
+enum Buffer { kLogits, kSeqLens, kRowStarts, kRowEnds, kIndices, kActive, kWorkspace };
 
 template <class T>
 std::span<const std::byte> bytes_of(const std::vector<T>& values) {
@@ -44,12 +45,11 @@ int64_t requests(const Problem& p) {
   return p.seq_lens_dim == 2 ? p.rows : (p.rows + p.next_n - 1) / p.next_n;
 }
 
-exactk_topk_decode describe_problem(const Problem& p) {
-  exactk_topk_decode d{};
+template <class Descriptor>
+Descriptor describe_problem(const Problem& p) {
+  Descriptor d{};
   d.struct_size = sizeof(d);
-  d.seq_lens_dim = p.seq_lens_dim;
   d.rows = p.rows;
-  d.next_n = p.next_n;
   d.width = p.width;
   d.k = p.k;
   d.row_stride_elems = row_stride(p);
@@ -57,6 +57,16 @@ exactk_topk_decode describe_problem(const Problem& p) {
   d.out_stride_elems = out_stride(p);
   d.arch = p.arch.c_str();
   d.tuning = &p.tune;
+  return d;
+}
+
+exactk_topk_decode describe_decode(const Problem& p) {
+  auto d = describe_problem<exactk_topk_decode>(p);
+  d.seq_lens_dim = p.seq_lens_dim;
+  d.next_n = p.next_n;
+  d.compress_ratio = p.compress_ratio;
+  d.full_graph = p.full_graph ? 1 : 0;
+  d.max_seq_len_hint = p.max_seq_len_hint;
   return d;
 }
 
@@ -101,11 +111,14 @@ Bench::Bench(const exactk_kernel& kernel, Problem p, const Options& options)
 }
 
 std::string Bench::make_buffers() {
-  const exactk_topk_decode d = describe_problem(problem);
   stream_ = device_->stream(0);
-  const int64_t sizes[] = {logits_elems(problem) * 4, requests(problem) * 4,
-                           output_elems(problem) * 4, problem.rows * 4,
-                           std::max<int64_t>(kernel_.workspace_bytes(&d), 1)};
+  const int64_t sizes[] = {logits_elems(problem) * 4,
+                           requests(problem) * 4,
+                           problem.rows * 4,
+                           problem.rows * 4,
+                           output_elems(problem) * 4,
+                           problem.rows * 4,
+                           std::max<int64_t>(workspace_bytes(), 1)};
   for (int which = kLogits; which <= kWorkspace; ++which) {
     auto buffer =
         GuardedBuffer::make(*device_, sizes[which], which == kLogits ? problem.misalign * 4 : 0);
@@ -117,24 +130,40 @@ std::string Bench::make_buffers() {
   return "";
 }
 
-std::vector<int32_t> Bench::seq_lens() const {
-  const auto full = static_cast<int32_t>(problem.width);
-  std::vector<int32_t> values = problem.seq_lens;
-  values.resize(static_cast<size_t>(requests(problem)), full);
+bool Bench::prefill() const {
+  return std::string_view(kernel_.op) == "topk.prefill";
+}
+
+// seq_lens, row_starts or row_ends.
+std::vector<int32_t> Bench::bounds(int which) const {
+  std::vector<int32_t> values = which == kSeqLens     ? problem.seq_lens
+                                : which == kRowStarts ? problem.row_starts
+                                                      : problem.row_ends;
+  values.resize(static_cast<size_t>(which == kSeqLens ? requests(problem) : problem.rows),
+                which == kRowStarts ? 0 : static_cast<int32_t>(problem.width));
   return values;
 }
 
+int64_t Bench::start(int64_t row) const {
+  return prefill() ? bounds(kRowStarts)[static_cast<size_t>(row)] : 0;
+}
+
 int64_t Bench::length(int64_t row) const {
+  if (prefill()) {
+    const int64_t end = bounds(kRowEnds)[static_cast<size_t>(row)];
+    return std::max<int64_t>(std::min(end, problem.width) - start(row), 0);
+  }
   const oracle::RowLengthSpec spec{problem.rows, problem.next_n, problem.seq_lens_dim};
-  return std::min(oracle::row_length(spec, seq_lens(), row), problem.width);
+  return std::min(oracle::row_length(spec, bounds(kSeqLens), row), problem.width);
 }
 
 std::vector<uint32_t> Bench::logits() const {
   std::vector<uint32_t> values(static_cast<size_t>(logits_elems(problem)), kWins);
   for (int64_t row = 0; row < problem.rows; ++row) {
-    const int64_t visible = length(row);
+    const int64_t begin = start(row);
+    const int64_t end = begin + length(row);
     uint32_t* first = values.data() + row * row_stride(problem);
-    for (int64_t column = 0; column < visible; ++column) {
+    for (int64_t column = begin; column < end; ++column) {
       first[column * problem.column_stride] = problem.bits(row, column);
     }
   }
@@ -149,10 +178,13 @@ std::string Bench::prepare() {
   active_.assign(static_cast<size_t>(problem.rows), kPoison);
   const std::vector<std::byte> scratch(static_cast<size_t>(buffers_[kWorkspace].bytes()),
                                        std::byte{0x7f});
-  const std::vector<int32_t> lens = seq_lens();
+  const std::vector<int32_t> lens = bounds(kSeqLens);
+  const std::vector<int32_t> starts = bounds(kRowStarts);
+  const std::vector<int32_t> ends = bounds(kRowEnds);
   const std::vector<uint32_t> data = logits();
   for (const auto& [which, bytes] :
        {std::pair{kLogits, bytes_of(data)}, std::pair{kSeqLens, bytes_of(lens)},
+        std::pair{kRowStarts, bytes_of(starts)}, std::pair{kRowEnds, bytes_of(ends)},
         std::pair{kIndices, bytes_of(output_)}, std::pair{kActive, bytes_of(active_)},
         std::pair{kWorkspace, std::span<const std::byte>(scratch)}}) {
     if (const std::string error = text(buffers_[which].upload(bytes)); !error.empty()) {
@@ -162,17 +194,37 @@ std::string Bench::prepare() {
   return "";
 }
 
+int64_t Bench::workspace_bytes() const {
+  if (prefill()) {
+    const auto d = describe_problem<exactk_topk_prefill>(problem);
+    return kernel_.workspace_bytes(&d);
+  }
+  const exactk_topk_decode d = describe_decode(problem);
+  return kernel_.workspace_bytes(&d);
+}
+
 std::string Bench::enqueue(void* stream) {
-  exactk_topk_decode d = describe_problem(problem);
-  d.logits = reinterpret_cast<const float*>(buffers_[kLogits].data());
+  if (prefill()) {
+    auto d = describe_problem<exactk_topk_prefill>(problem);
+    d.row_starts = reinterpret_cast<const int32_t*>(buffers_[kRowStarts].data());
+    d.row_ends = reinterpret_cast<const int32_t*>(buffers_[kRowEnds].data());
+    return enqueue(d, stream);
+  }
+  exactk_topk_decode d = describe_decode(problem);
   d.seq_lens = reinterpret_cast<const int32_t*>(buffers_[kSeqLens].data());
-  d.indices = reinterpret_cast<int32_t*>(buffers_[kIndices].data());
-  d.workspace_bytes = kernel_.workspace_bytes(&d);
-  d.workspace = d.workspace_bytes > 0 ? buffers_[kWorkspace].data() : nullptr;
-  d.stream = stream;
-  for (int64_t row = 0; row < problem.rows; ++row) {
+  for (int64_t row = 0; row < problem.rows && problem.max_seq_len_hint < 0; ++row) {
     d.max_seq_len_hint = std::max(d.max_seq_len_hint, length(row));
   }
+  return enqueue(d, stream);
+}
+
+template <class Descriptor>
+std::string Bench::enqueue(Descriptor d, void* stream) {
+  d.logits = reinterpret_cast<const float*>(buffers_[kLogits].data());
+  d.indices = reinterpret_cast<int32_t*>(buffers_[kIndices].data());
+  d.workspace_bytes = workspace_bytes();
+  d.workspace = d.workspace_bytes > 0 ? buffers_[kWorkspace].data() : nullptr;
+  d.stream = stream;
   report = {};
   report.struct_size = sizeof(report);
   report.active_blocks = reinterpret_cast<int32_t*>(buffers_[kActive].data());
@@ -219,15 +271,25 @@ std::string Bench::check_gaps() const {
 }
 
 std::string Bench::judge_row(int64_t row) const {
+  const int64_t begin = start(row);
   std::vector<uint32_t> visible(static_cast<size_t>(length(row)));
   for (size_t column = 0; column < visible.size(); ++column) {
-    visible[column] = problem.bits(row, static_cast<int64_t>(column));
+    visible[column] = problem.bits(row, begin + static_cast<int64_t>(column));
   }
-  const std::vector<int32_t> indices = slots(row);
+  std::vector<int32_t> indices = slots(row);
+  if ((kernel_.modes & EXACTK_MODE_ABSOLUTE) != 0) {
+    for (int32_t& index : indices) {
+      if (index >= 0) {  // a column before the window must not become a sentinel
+        index = index >= begin ? index - static_cast<int32_t>(begin)
+                               : std::numeric_limits<int32_t>::max();
+      }
+    }
+  }
   const std::vector<int32_t> before(indices.size(), kPoison);
   oracle::TopkJudge judge(problem.width);
   const oracle::RowJudgement judgement =
-      judge.judge({visible, indices, before}, oracle::kSet | oracle::kPrefix);
+      judge.judge({visible, indices, before},
+                  kernel_.modes & (oracle::kSet | oracle::kPrefix | oracle::kStable));
   if (judgement.ok()) {
     return "";
   }

@@ -25,13 +25,18 @@ struct Problem {
   int64_t width = 1024;
   int64_t k = 64;
   int seq_lens_dim = 2;
-  std::vector<int32_t> seq_lens;  // empty: every row as long as the width
+  std::vector<int32_t> seq_lens;    // empty: every row as long as the width
+  std::vector<int32_t> row_starts;  // topk.prefill: [rows]; empty: 0
+  std::vector<int32_t> row_ends;    // topk.prefill: [rows]; empty: the width
   std::function<uint32_t(int64_t row, int64_t column)> bits;  // visible logits
   int64_t row_stride = -1;                                    // elements; -1: width * column_stride
   int64_t column_stride = 1;
   int64_t out_stride = 0;  // elements; 0: k
   int64_t misalign = 0;    // elements
   std::string arch = "gfx950";
+  int64_t compress_ratio = 1;
+  bool full_graph = false;
+  int64_t max_seq_len_hint = -1;  // -1: the longest row
   exactk_topk_tuning tune = tuning();
 };
 
@@ -59,15 +64,20 @@ class Bench {
   Problem problem;
   exactk_topk_report report{};
 
-  int64_t length(int64_t row) const;              // clamped at the width
+  int64_t length(int64_t row) const;              // clamped at 0 and the width
   std::vector<int32_t> slots(int64_t row) const;  // after judge()
   std::vector<int32_t> active_blocks() const;     // after judge()
 
  private:
-  std::vector<int32_t> seq_lens() const;
+  bool prefill() const;
+  int64_t start(int64_t row) const;
+  std::vector<int32_t> bounds(int which) const;
   std::vector<uint32_t> logits() const;
   std::string make_buffers();
+  int64_t workspace_bytes() const;
   std::string enqueue(void* stream);
+  template <class Descriptor>
+  std::string enqueue(Descriptor d, void* stream);
   std::string check_guards() const;
   std::string check_gaps() const;
   std::string judge_row(int64_t row) const;

@@ -95,6 +95,75 @@ TEST(TopkRefusal, MalformedDescriptorsAreErrors) {
             ask("topk.auto", d));
 }
 
+exactk_topk_prefill plain_prefill() {
+  exactk_topk_prefill d{};
+  d.struct_size = sizeof(d);
+  d.rows = 8;
+  d.width = 300000;
+  d.k = 512;
+  d.row_stride_elems = d.width;
+  d.column_stride_elems = 1;
+  d.out_stride_elems = d.k;
+  d.arch = "gfx950";
+  return d;
+}
+
+Answer ask_prefill(const char* name, const exactk_topk_prefill& d) {
+  char message[256] = "";
+  const exactk_status status = kernel(name).supports(&d, message, sizeof(message));
+  return {status, message};
+}
+
+TEST(TopkRefusal, PrefillTakesThePlainShapeWithoutAWorkspace) {
+  const exactk_topk_prefill d = plain_prefill();
+  for (const char* name : {"topk.prefill_block", "topk.prefill_stable"}) {
+    EXPECT_EQ(Answer(EXACTK_OK, ""), ask_prefill(name, d));
+    EXPECT_EQ(0, kernel(name).workspace_bytes(&d));
+    EXPECT_STREQ("topk.prefill", kernel(name).op);
+  }
+}
+
+TEST(TopkRefusal, MalformedPrefillDescriptorsAreErrors) {
+  exactk_topk_prefill d = plain_prefill();
+  d.k = 0;
+  EXPECT_EQ(Answer(EXACTK_ERROR, "topk.prefill_block needs a k of at least 1; got 0"),
+            ask_prefill("topk.prefill_block", d));
+  d = plain_prefill();
+  d.out_stride_elems = 511;
+  EXPECT_EQ(
+      Answer(EXACTK_ERROR, "topk.prefill_stable needs an output stride of at least 512; got 511"),
+      ask_prefill("topk.prefill_stable", d));
+  d = plain_prefill();
+  exactk_topk_tuning tune = tuning();
+  tune.radix_rows = -1;
+  d.tuning = &tune;
+  EXPECT_EQ(Answer(EXACTK_ERROR, "topk.prefill_block needs tuning values of at least 0; got -1"),
+            ask_prefill("topk.prefill_block", d));
+}
+
+TEST(TopkRefusal, TheGateNeedsACompressRatio) {
+  exactk_topk_decode d = plain();
+  EXPECT_EQ(Answer(EXACTK_ERROR, "topk.gated needs a compress ratio of at least 1; got 0"),
+            ask("topk.gated", d));
+  d.compress_ratio = int64_t{1} << 31;
+  EXPECT_EQ(Answer(EXACTK_DECLINED,
+                   "topk.gated takes a compress ratio of at most 2147483647; got 2147483648"),
+            ask("topk.gated", d));
+  d.compress_ratio = 1;
+  EXPECT_EQ(Answer(EXACTK_OK, ""), ask("topk.gated", d));
+}
+
+TEST(TopkRefusal, TheFullRadixSideOfTheGateNeedsNoWorkspace) {
+  exactk_topk_decode d = plain();
+  d.compress_ratio = 1;
+  EXPECT_EQ(kernel("topk.auto").workspace_bytes(&d), kernel("topk.gated").workspace_bytes(&d));
+  EXPECT_LT(0, kernel("topk.gated").workspace_bytes(&d));
+  d.compress_ratio = 4;
+  d.k = d.out_stride_elems = 511;
+  EXPECT_LT(0, kernel("topk.auto").workspace_bytes(&d));
+  EXPECT_EQ(0, kernel("topk.gated").workspace_bytes(&d));
+}
+
 TEST(TopkRefusal, ThreadCountsMustFillWholeWaves) {
   exactk_topk_decode d = plain();
   exactk_topk_tuning tune = tuning();

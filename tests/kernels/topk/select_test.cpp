@@ -32,6 +32,8 @@ constexpr Path kPaths[] = {
     {"topk.k512", "single", 3000, 512, 0, 0, 0, 0, 0},
     {"topk.k1024", "eight", 3000, 1024, 0, 256, 0, 5, 0},
     {"topk.auto", "generic", 3000, 37, 64, 256, 3, 0, 0},
+    {"topk.stable", "fullradix", 3000, 100, 0, 0, 0, 0, 0},
+    {"topk.stable", "large_k", 3000, 2500, 0, 0, 0, 0, 0},
 };
 
 Problem problem_of(const Path& path) {
@@ -202,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(Topk, EveryPath,
                          });
 
 TEST(TopkBlock, ReadsStridedColumns) {
-  for (const char* name : {"topk.block", "topk.split_merge", "topk.auto"}) {
+  for (const char* name : {"topk.block", "topk.split_merge", "topk.auto", "topk.stable"}) {
     Problem p = problem_of(kPaths[2]);
     p.bits = any_bits(21);
     p.column_stride = 3;
@@ -212,7 +214,7 @@ TEST(TopkBlock, ReadsStridedColumns) {
 }
 
 TEST(TopkBlock, TakesKBeyondTheWidth) {
-  for (const char* name : {"topk.block", "topk.split_merge"}) {
+  for (const char* name : {"topk.block", "topk.split_merge", "topk.stable"}) {
     Problem p = problem_of(kPaths[2]);
     p.bits = any_bits(22);
     p.k = p.width + 10;
@@ -221,7 +223,7 @@ TEST(TopkBlock, TakesKBeyondTheWidth) {
 }
 
 TEST(TopkBlock, TakesKOfOneAndOneColumn) {
-  for (const char* name : {"topk.block", "topk.split_merge"}) {
+  for (const char* name : {"topk.block", "topk.split_merge", "topk.stable"}) {
     Problem p = problem_of(kPaths[2]);
     p.bits = any_bits(23);
     p.k = 1;
