@@ -11,8 +11,8 @@ using kernels::GuardedBuffer;
 using kernels::Result;
 
 Result<std::unique_ptr<DeviceFill>> DeviceFill::make(kernels::Device& device,
-                                                     const fixtures::Case& c) {
-  std::unique_ptr<DeviceFill> made(new DeviceFill(device, c));
+                                                     const TopkProblem& problem) {
+  std::unique_ptr<DeviceFill> made(new DeviceFill(device, problem));
   const std::string kind = device.info().kind;
   const kernels::TargetKernels* target = kernels::target_kernels(kind);
   if (target == nullptr) {
@@ -25,31 +25,41 @@ Result<std::unique_ptr<DeviceFill>> DeviceFill::make(kernels::Device& device,
     slot = std::make_unique<GuardedBuffer>(std::move(*buffer));
     return {};
   };
-  if (auto r = place(made->row_lengths_, c.rows); !r) return tl::unexpected(r.error());
-  if (auto r = place(made->row_sums_, c.rows); !r) return tl::unexpected(r.error());
+  for (auto* per_row : {&made->row_starts_, &made->row_lengths_, &made->row_sums_}) {
+    if (auto r = place(*per_row, problem.rows); !r) return tl::unexpected(r.error());
+  }
   if (auto r = place(made->word_sum_, 1); !r) return tl::unexpected(r.error());
-  made->row_checksums_.resize(static_cast<size_t>(c.rows));
+  made->row_checksums_.resize(static_cast<size_t>(problem.rows));
   return made;
 }
 
 Result<void> DeviceFill::upload_overrides(GuardedBuffer& logits) {
-  const int64_t row_stride = fixtures::row_stride_elems(case_);
-  for (int32_t i = 0; i < case_.override_count; ++i) {
-    const fixtures::Override& o = case_.overrides[static_cast<size_t>(i)];
-    const int64_t at = o.row * row_stride + o.column * case_.column_stride;
+  const fixtures::Case& c = problem_.c;
+  for (int32_t i = 0; i < c.override_count; ++i) {
+    const fixtures::Override& o = c.overrides[static_cast<size_t>(i)];
+    const int64_t at = o.row * problem_.row_stride + o.column * c.column_stride;
     if (auto r = device_.upload(logits.data() + at * 4, &o.bits, 4); !r) return r;
   }
   return {};
 }
 
-Result<void> DeviceFill::fill(const StepInputs& inputs, GuardedBuffer& logits, void* stream) {
-  if (auto r = row_lengths_->upload(std::as_bytes(std::span(inputs.row_lengths))); !r) return r;
-  const kernels::LogitsLayout layout{case_.rows, case_.width, fixtures::row_stride_elems(case_),
-                                     case_.column_stride};
+Result<void> DeviceFill::fill(const StepInputs& fed, GuardedBuffer& logits, void* stream) {
+  const auto& inputs = static_cast<const TopkInputs&>(fed.of_logits());
+  std::vector<int64_t> starts, lengths;
+  for (const fixtures::RowWindow& window : inputs.windows) {
+    starts.push_back(window.start);
+    lengths.push_back(window.length);
+  }
+  if (auto r = row_starts_->upload(std::as_bytes(std::span(starts))); !r) return r;
+  if (auto r = row_lengths_->upload(std::as_bytes(std::span(lengths))); !r) return r;
+  const kernels::LogitsLayout layout{problem_.rows, problem_.width, problem_.row_stride,
+                                     problem_.c.column_stride};
   auto* words = reinterpret_cast<uint32_t*>(logits.data());
-  const std::string refused =
-      functions_.logits(fixtures::pattern_spec(case_, inputs.step), layout,
-                        reinterpret_cast<const int64_t*>(row_lengths_->data()), words, stream);
+  const std::string refused = functions_.logits(
+      fixtures::pattern_spec(problem_.c, inputs.step), layout,
+      reinterpret_cast<const int64_t*>(row_lengths_->data()),
+      problem_.prefill ? reinterpret_cast<const int64_t*>(row_starts_->data()) : nullptr, words,
+      stream);
   if (!refused.empty()) return tl::unexpected(refused);
   if (auto r = device_.synchronize(stream); !r) return r;
   if (auto r = upload_overrides(logits); !r) return r;

@@ -7,20 +7,19 @@
 #include <span>
 #include <vector>
 
-#include "fixtures/case.h"
 #include "kernels/device/buffer.h"
 #include "kernels/device/device.h"
 #include "kernels/fill/fill.h"
-#include "props/inputs.h"
+#include "props/topk_problem.h"
 
 namespace exactk::props {
 
 class DeviceFill {
  public:
   static kernels::Result<std::unique_ptr<DeviceFill>> make(kernels::Device& device,
-                                                           const fixtures::Case& c);
+                                                           const TopkProblem& problem);
 
-  // Fills `logits`, overrides included, and waits until it is done.
+  // Fills `logits` with what the TopkInputs say, overrides included, and waits until it is done.
   kernels::Result<void> fill(const StepInputs& inputs, kernels::GuardedBuffer& logits,
                              void* stream);
 
@@ -34,13 +33,14 @@ class DeviceFill {
   kernels::Result<uint64_t> checksum_of(const void* words, int64_t count, void* stream);
 
  private:
-  DeviceFill(kernels::Device& device, const fixtures::Case& c) : device_(device), case_(c) {}
+  DeviceFill(kernels::Device& device, const TopkProblem& problem)
+      : device_(device), problem_(problem) {}
   kernels::Result<void> upload_overrides(kernels::GuardedBuffer& logits);
 
   kernels::Device& device_;
-  fixtures::Case case_;
+  TopkProblem problem_;
   kernels::FillFunctions functions_;
-  std::unique_ptr<kernels::GuardedBuffer> row_lengths_, row_sums_, word_sum_;
+  std::unique_ptr<kernels::GuardedBuffer> row_starts_, row_lengths_, row_sums_, word_sum_;
   std::vector<uint64_t> row_checksums_;
   uint64_t tensor_checksum_ = 0;
 };

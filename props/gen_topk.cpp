@@ -5,8 +5,8 @@
 
 #include "fixtures/lengths.h"
 #include "oracle/dispatch_policy.h"
-#include "props/generators.h"
-#include "props/kernel_under_test.h"
+#include "props/draws.h"
+#include "props/topk_problem.h"
 
 namespace exactk::props {
 namespace {
@@ -52,23 +52,42 @@ void draw_tuning(Case& c) {
   if (*rc::gen::weightedElement<bool>({{1, false}, {2, true}})) {
     c.tune.block_threads = *rc::gen::elementOf(std::vector<int64_t>{64, 128, 192, 256});
   }
+  if (c.op != Op::kTopkDecode && *rc::gen::arbitrary<bool>())
+    c.tune.radix_rows = *rc::gen::inRange<int64_t>(1, 18);
+}
+
+// Both sides of the path gate: the ratio, the longest row, the mode of the graph.
+void draw_gate(Case& c) {
+  c.ratio = *rc::gen::weightedElement<int64_t>({{2, 1}, {1, 2}, {3, 4}, {1, 128}});
+  c.full_graph = *rc::gen::arbitrary<bool>();
+}
+
+void draw_starts(Case& c) {
+  c.starts.kind =
+      static_cast<StartKind>(*rc::gen::inRange(0, static_cast<int>(StartKind::kEnd) + 1));
+  if (c.starts.kind != StartKind::kConst) return;
+  c.starts.count = 1;
+  c.starts.values[0] = *rc::gen::inRange<int64_t>(0, c.width);
 }
 
 void draw_shape(Case& c, const DrawLimits& limits) {
   c.rows = *rc::gen::weightedOneOf<int64_t>(
       {{5, rc::gen::inRange<int64_t>(1, 17)}, {2, rc::gen::elementOf(kRowGates)}});
   // One row per request leaves the row gates exact; otherwise rows are whole requests.
-  c.next_n = *rc::gen::weightedOneOf<int64_t>(
-      {{1, rc::gen::just<int64_t>(1)}, {1, rc::gen::inRange<int64_t>(2, 9)}});
-  c.rows = std::max<int64_t>(1, c.rows / c.next_n) * c.next_n;
-  c.lens_dim = *rc::gen::inRange(1, 3);
+  if (reads(c.op, "next_n")) {
+    c.next_n = *rc::gen::weightedOneOf<int64_t>(
+        {{1, rc::gen::just<int64_t>(1)}, {1, rc::gen::inRange<int64_t>(2, 9)}});
+    c.rows = std::max<int64_t>(1, c.rows / c.next_n) * c.next_n;
+    c.lens_dim = *rc::gen::inRange(1, 3);
+  }
   const int64_t widest = std::max<int64_t>(1, limits.elements_max / c.rows);
   // Most of the mass on the width edges of the policy, as far as the limit allows.
   const std::vector<int64_t> edges = [&] {
     std::vector<int64_t> inside = {1, c.k, 2 * c.k};
     Case wide = c;
     wide.width = kWidthMax;
-    for (const int64_t edge : oracle::length_edges(topk_shape(wide))) inside.push_back(edge);
+    for (const int64_t edge : oracle::length_edges(topk_shape(topk_problem(wide))))
+      inside.push_back(edge);
     for (const int64_t edge : {c.tune.split_width, c.tune.radix_width}) {
       if (edge > 0) inside.push_back(edge);
     }
@@ -157,23 +176,38 @@ void draw_layout(Case& c) {
   c.out_stride = *rc::gen::element<int64_t>(0, c.k + 1, c.k + 17);
 }
 
-void draw_launch(Case& c, const DrawLimits& limits) {
-  c.tail = static_cast<Tail>(*rc::gen::inRange(0, static_cast<int>(Tail::kLose) + 1));
-  c.poison = static_cast<Poison>(*rc::gen::inRange(0, static_cast<int>(Poison::kStale) + 1));
-  c.workspace = static_cast<WorkspaceState>(
-      *rc::gen::inRange(0, static_cast<int>(WorkspaceState::kOnes) + 1));
-  c.launch = *rc::gen::weightedElement<LaunchMode>(
-      {{3, LaunchMode::kDirect}, {2, LaunchMode::kStream}, {3, LaunchMode::kGraph}});
-  c.replays = *rc::gen::inRange<int64_t>(0, limits.launches_max);
-  c.change = static_cast<uint32_t>(
-      *rc::gen::weightedOneOf<int>({{2, rc::gen::just(static_cast<int>(kChangeAll))},
-                                    {1, rc::gen::inRange(0, static_cast<int>(kChangeAll) + 1)}}));
-  c.schedule = *rc::gen::weightedOneOf<uint64_t>(
-      {{1, rc::gen::just<uint64_t>(0)}, {2, rc::gen::inRange<uint64_t>(1, 1000000)}});
-  c.repeats = *rc::gen::weightedElement<int64_t>({{5, 1}, {1, 2}});
+// What a chain maps its indices through.
+void draw_mapping(Case& c) {
+  c.variant = *rc::gen::element(Variant::kPositional, Variant::kCompact, Variant::kRagged);
+  draw_table(c);
 }
 
-// Whether no row of any launch has a column to select from: such a case would prove nothing.
+}  // namespace
+
+Case draw_topk(Op op, const DrawLimits& limits) {
+  Case c = default_case(op);
+  c.arch = *rc::gen::weightedElement<Arch>(
+      {{6, Arch::kGfx950}, {1, Arch::kGfx942}, {1, Arch::kGfx90a}, {1, Arch::kGeneric}});
+  c.k = draw_k();
+  draw_tuning(c);
+  draw_shape(c, limits);
+  c.lens = draw_lengths(c);
+  if (op == Op::kTopkDecode) draw_gate(c);
+  if (op == Op::kTopkPrefill) draw_starts(c);
+  if (op == Op::kChainDecode) draw_mapping(c);
+  c.pattern = draw_pattern(c);
+  c.seed = draw_seed();
+  draw_layout(c);
+  draw_tail(c);
+  draw_launch(c, limits);
+  c = normalize(c);
+  if (all_empty(c)) {
+    c.lens = {LengthKind::kConst, 1, {c.width}};
+    c = normalize(c);
+  }
+  return c;
+}
+
 bool all_empty(const Case& c) {
   for (int64_t step = 0; step <= c.replays; ++step) {
     for (const int64_t length : row_lengths(c, step)) {
@@ -183,34 +217,10 @@ bool all_empty(const Case& c) {
   return true;
 }
 
-rc::Gen<Case> any_case(const DrawLimits& limits) {
-  return rc::gen::exec([limits] {
-    Case c;
-    c.arch = *rc::gen::weightedElement<Arch>(
-        {{6, Arch::kGfx950}, {1, Arch::kGfx942}, {1, Arch::kGfx90a}, {1, Arch::kGeneric}});
-    c.k = draw_k();
-    draw_tuning(c);
-    draw_shape(c, limits);
-    c.lens = draw_lengths(c);
-    c.pattern = draw_pattern(c);
-    c.seed = *rc::gen::inRange<uint64_t>(1, 1000000000);
-    draw_layout(c);
-    draw_launch(c, limits);
-    c = normalize(c);
-    if (all_empty(c)) {
-      c.lens = {LengthKind::kConst, 1, {c.width}};
-      c = normalize(c);
-    }
-    return c;
-  });
-}
-
-}  // namespace
-
-Case draw_case(uint64_t seed, int64_t index, const DrawLimits& limits) {
-  // Under full nominal size: smaller sizes would keep draws away from the upper edges.
-  const rc::Random random(rc::Random::Key{seed, static_cast<uint64_t>(index), 0, 0});
-  return any_case(limits)(random, rc::kNominalSize).value();
+void draw_logits(Case& c) {
+  c.pattern = draw_pattern(c);
+  c.column_stride = *rc::gen::weightedElement<int64_t>({{6, 1}, {1, 2}});
+  draw_tail(c);
 }
 
 }  // namespace exactk::props

@@ -3,14 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "fixtures/case.h"
 
 namespace exactk::props {
 
 struct DrawLimits {
-  int64_t elements_max = 60000;  // logits of one launch
-  int64_t launches_max = 6;      // launches of one case
+  int64_t elements_max = 60000;        // logits of one launch
+  int64_t launches_max = 6;            // launches of one case
+  std::vector<fixtures::Op> ops = {};  // of which operations; none given: of all
 };
 
 // Case number `index` of the run with `seed`: a pure function, so that results depend neither on

@@ -15,26 +15,24 @@
 namespace exactk::props {
 namespace {
 
-using fixtures::Case;
-
 struct Slots {
   std::span<const int32_t> output;
   std::span<const int32_t> before;
 };
 
-Slots row_slots(const Case& c, Slots all, int64_t row) {
-  const size_t at = static_cast<size_t>(row * fixtures::out_stride_elems(c));
-  const size_t k = static_cast<size_t>(c.k);
+Slots row_slots(const TopkProblem& p, Slots all, int64_t row) {
+  const size_t at = static_cast<size_t>(row * p.out_stride);
+  const size_t k = static_cast<size_t>(p.k);
   return {all.output.subspan(at, k), all.before.subspan(at, k)};
 }
 
-int64_t changed_gap_slots(const Case& c, Slots all) {
-  const int64_t stride = fixtures::out_stride_elems(c);
-  if (stride == c.k) return 0;
+int64_t changed_gap_slots(const TopkProblem& p, Slots all) {
+  const int64_t stride = p.out_stride;
+  if (stride == p.k) return 0;
   int64_t changed = 0;
   for (int64_t at = 0; at < static_cast<int64_t>(all.output.size()); ++at) {
     const size_t slot = static_cast<size_t>(at);
-    if (at % stride >= c.k && all.output[slot] != all.before[slot]) ++changed;
+    if (at % stride >= p.k && all.output[slot] != all.before[slot]) ++changed;
   }
   return changed;
 }
@@ -63,19 +61,19 @@ bool set_is_right_by_reference(std::span<const uint32_t> logits, std::span<const
   return got == want;
 }
 
-void cross_check(const Case& c, int64_t row, std::span<const uint32_t> logits,
+void cross_check(const TopkProblem& p, int64_t row, std::span<const uint32_t> logits,
                  const oracle::TopkRow& judged, const oracle::RowJudgement& judgement) {
   constexpr size_t kColumnsMax = 16384;  // the reference sorts; longer rows would dominate the run
   if (logits.size() > kColumnsMax) return;
   const bool by_judge = (judgement.broken & oracle::kSet) == 0;
-  if (by_judge == set_is_right_by_reference(logits, judged.indices, c.k)) return;
+  if (by_judge == set_is_right_by_reference(logits, judged.indices, p.k)) return;
   throw InternalError(fmt::format("judge and reference disagree about row {} of: {}", row,
-                                  fixtures::print_case(c)));
+                                  fixtures::print_case(p.c)));
 }
 
 struct Job {
-  const Case* c;
-  const StepInputs* inputs;
+  const TopkProblem* problem;
+  const TopkInputs* inputs;
   Slots slots;
   oracle::ContractModes promised;
   std::span<const uint64_t> row_checksums;
@@ -85,39 +83,46 @@ struct Job {
 // holds the whole row where visible_row() made it.
 void check_fill(const Job& job, int64_t row, std::vector<uint32_t>& scratch) {
   if (job.row_checksums.empty()) return;
-  const Case& c = *job.c;
+  const TopkProblem& p = *job.problem;
   const size_t at = static_cast<size_t>(row);
-  const int64_t length = job.inputs->row_lengths[at];
+  const fixtures::RowWindow window = job.inputs->windows[at];
   uint64_t want = 0;
   if (!job.inputs->row_checksums.empty()) {
     want = job.inputs->row_checksums[at];
   } else {
-    scratch.resize(static_cast<size_t>(c.width));
-    if (length == 0) fixtures::logits_row(c, job.inputs->step, row, length, scratch);
-    want = fixtures::checksum(scratch.data(), c.width);
+    scratch.resize(static_cast<size_t>(p.width));
+    if (window.length == 0) fixtures::logits_row(p.c, job.inputs->step, row, window, scratch);
+    want = fixtures::checksum(scratch.data(), p.width);
   }
   if (want == job.row_checksums[at]) return;
   throw InternalError(
       fmt::format("the device holds other logits in row {} of launch {} than the host makes of: {}",
-                  row, job.inputs->step, fixtures::print_case(c)));
+                  row, job.inputs->step, fixtures::print_case(p.c)));
 }
 
 LaunchJudgement judge_rows(const Job& job, int64_t begin, int64_t end) {
-  const Case& c = *job.c;
+  const TopkProblem& p = *job.problem;
   LaunchJudgement result;
-  oracle::TopkJudge judge(c.width);
+  oracle::TopkJudge judge(p.width);
   std::vector<uint32_t> scratch;
-  const int64_t sampled = static_cast<int64_t>(c.seed % static_cast<uint64_t>(c.rows));
+  const int64_t sampled = static_cast<int64_t>(p.c.seed % static_cast<uint64_t>(p.rows));
   for (int64_t row = begin; row < end; ++row) {
-    const std::span<const uint32_t> logits = visible_row(c, *job.inputs, row, scratch);
+    const std::span<const uint32_t> logits = visible_row(p, *job.inputs, row, scratch);
     check_fill(job, row, scratch);
-    const Slots slots = row_slots(c, job.slots, row);
+    Slots slots = row_slots(p, job.slots, row);
+    std::vector<int32_t> output, before;
+    if (p.absolute) {
+      const int64_t start = job.inputs->windows[static_cast<size_t>(row)].start;
+      output = relative_to_row(slots.output, start);
+      before = relative_to_row(slots.before, start);
+      slots = {output, before};
+    }
     const oracle::TopkRow judged{logits, slots.output, slots.before};
     oracle::RowJudgement judgement = judge.judge(judged, job.promised);
-    if (row == 0 || row == sampled) cross_check(c, row, logits, judged, judgement);
+    if (row == 0 || row == sampled) cross_check(p, row, logits, judged, judgement);
     ++result.rows;
     if (!logits.empty()) ++result.rows_selected;
-    if (static_cast<int64_t>(logits.size()) > c.k) ++result.rows_cut;
+    if (static_cast<int64_t>(logits.size()) > p.k) ++result.rows_cut;
     if (judgement.ok()) continue;
     ++result.failing_rows;
     result.faults.merge(judgement.faults);
@@ -142,42 +147,32 @@ void merge(LaunchJudgement& into, LaunchJudgement&& from) {
 
 }  // namespace
 
-std::span<const uint32_t> visible_row(const Case& c, const StepInputs& inputs, int64_t row,
-                                      std::vector<uint32_t>& scratch) {
-  const int64_t length = inputs.row_lengths[static_cast<size_t>(row)];
-  const size_t base = static_cast<size_t>(row * fixtures::row_stride_elems(c));
-  if (length == 0) return {};
-  if (inputs.logits.empty()) {
-    scratch.resize(static_cast<size_t>(c.width));
-    fixtures::logits_row(c, inputs.step, row, length, scratch);
-    return std::span(scratch).first(static_cast<size_t>(length));
+std::vector<int32_t> relative_to_row(std::span<const int32_t> indices, int64_t row_start) {
+  std::vector<int32_t> relative(indices.begin(), indices.end());
+  for (int32_t& index : relative) {
+    if (index < 0) continue;
+    const int64_t column = index - row_start;
+    index = static_cast<int32_t>(column >= 0 ? column : INT32_MIN + int64_t{index});
   }
-  if (c.column_stride == 1)
-    return std::span(inputs.logits).subspan(base, static_cast<size_t>(length));
-  scratch.resize(static_cast<size_t>(length));
-  for (int64_t column = 0; column < length; ++column) {
-    scratch[static_cast<size_t>(column)] =
-        inputs.logits[base + static_cast<size_t>(column * c.column_stride)];
-  }
-  return scratch;
+  return relative;
 }
 
-LaunchJudgement judge_launch(const Case& c, const StepInputs& inputs,
+LaunchJudgement judge_launch(const TopkProblem& p, const TopkInputs& inputs,
                              std::span<const int32_t> output, std::span<const int32_t> before,
                              oracle::ContractModes promised,
                              std::span<const uint64_t> row_checksums) {
-  const Job job{&c, &inputs, {output, before}, promised, row_checksums};
+  const Job job{&p, &inputs, {output, before}, promised, row_checksums};
   constexpr int64_t kElemsPerThread = 1 << 19;  // below this a thread costs more than it saves
-  const int64_t wanted = std::max<int64_t>(1, c.rows * c.width / kElemsPerThread);
+  const int64_t wanted = std::max<int64_t>(1, p.rows * p.width / kElemsPerThread);
   const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const int64_t parts = std::min({wanted, cores, c.rows});
+  const int64_t parts = std::min({wanted, cores, p.rows});
   std::vector<LaunchJudgement> judged(static_cast<size_t>(parts));
   std::vector<std::exception_ptr> errors(static_cast<size_t>(parts));
   std::vector<std::thread> threads;
   const auto work = [&](int64_t part) {
     try {
       judged[static_cast<size_t>(part)] =
-          judge_rows(job, c.rows * part / parts, c.rows * (part + 1) / parts);
+          judge_rows(job, p.rows * part / parts, p.rows * (part + 1) / parts);
     } catch (...) {
       errors[static_cast<size_t>(part)] = std::current_exception();
     }
@@ -190,7 +185,7 @@ LaunchJudgement judge_launch(const Case& c, const StepInputs& inputs,
   }
   LaunchJudgement result;
   for (LaunchJudgement& part : judged) merge(result, std::move(part));
-  result.gap_slots_changed = changed_gap_slots(c, job.slots);
+  result.gap_slots_changed = changed_gap_slots(p, job.slots);
   if (result.gap_slots_changed > 0) result.faults.add(oracle::FaultKind::kGuardBroken);
   return result;
 }

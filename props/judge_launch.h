@@ -5,10 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "fixtures/case.h"
 #include "oracle/topk_contract.h"
 #include "oracle/verdict.h"
-#include "props/inputs.h"
+#include "props/topk_problem.h"
 
 namespace exactk::props {
 
@@ -35,14 +34,13 @@ struct LaunchJudgement {
 // Up to two rows of every launch, those short enough for a sort, are judged a second time through
 // the sort-based reference; a disagreement throws InternalError. So does a row that the device had
 // other logits for than the case says: `row_checksums` are the device's, or empty.
-LaunchJudgement judge_launch(const fixtures::Case& c, const StepInputs& inputs,
+LaunchJudgement judge_launch(const TopkProblem& problem, const TopkInputs& inputs,
                              std::span<const int32_t> output, std::span<const int32_t> before,
                              oracle::ContractModes promised,
                              std::span<const uint64_t> row_checksums = {});
 
-// The visible logits of one row, [L], contiguous; `scratch` may hold them and must outlive their
-// use.
-std::span<const uint32_t> visible_row(const fixtures::Case& c, const StepInputs& inputs,
-                                      int64_t row, std::vector<uint32_t>& scratch);
+// The indices of a row as they are judged, relative to its start. Of absolute ones, those in front
+// of the row become numbers that no row has.
+std::vector<int32_t> relative_to_row(std::span<const int32_t> indices, int64_t row_start);
 
 }  // namespace exactk::props

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -12,12 +13,20 @@ namespace {
 
 using oracle::TopkMethod;
 
-constexpr std::array<std::pair<std::string_view, TopkMethod>, 5> kMethods = {{
+// The kernels whose launches report the path that they take; of a chain, its top-k stage.
+constexpr std::array<std::pair<std::string_view, TopkMethod>, 12> kMethods = {{
     {"topk.block", TopkMethod::kBlock},
     {"topk.split_merge", TopkMethod::kSplitMerge},
     {"topk.k512", TopkMethod::kK512},
     {"topk.k1024", TopkMethod::kK1024},
     {"topk.auto", TopkMethod::kAuto},
+    {"topk.stable", TopkMethod::kFullRadix},
+    {"topk.gated", TopkMethod::kGated},
+    {"topk.prefill_block", TopkMethod::kPrefill},
+    {"topk.prefill_stable", TopkMethod::kFullRadix},
+    {"chain.decode_auto", TopkMethod::kAuto},
+    {"chain.decode_stable", TopkMethod::kFullRadix},
+    {"chain.prefill_block", TopkMethod::kPrefill},
 }};
 
 std::optional<TopkMethod> method_of(std::string_view kernel) {
@@ -25,6 +34,22 @@ std::optional<TopkMethod> method_of(std::string_view kernel) {
     if (name == kernel) return method;
   }
   return std::nullopt;
+}
+
+std::vector<KernelUnderTest> matching_kernels(const kernels::TargetKernels& built,
+                                              std::string_view glob) {
+  std::vector<KernelUnderTest> matching;
+  for (const exactk_kernel* kernel : built.shipped) {
+    if (glob_match(glob, kernel->name))
+      matching.push_back({kernel, method_of(kernel->name), false});
+  }
+  // A planted fault must never be judged by accident: "*" does not reach it.
+  if (!glob.starts_with("mutant")) return matching;
+  for (const kernels::Mutant& mutant : built.mutants) {
+    if (glob_match(glob, mutant.kernel->name))
+      matching.push_back({mutant.kernel, method_of(mutant.base), true});
+  }
+  return matching;
 }
 
 }  // namespace
@@ -42,48 +67,29 @@ bool glob_match(std::string_view glob, std::string_view text) {
 }
 
 fixtures::Result<std::vector<KernelUnderTest>> select_kernels(std::string_view device_kind,
-                                                              std::string_view glob) {
+                                                              std::string_view globs) {
   const kernels::TargetKernels* built = kernels::target_kernels(device_kind);
   if (built == nullptr) {
     return tl::unexpected(fmt::format(
         "no kernels for devices of kind '{}' are built into this program", device_kind));
   }
   std::vector<KernelUnderTest> chosen;
-  for (const exactk_kernel* kernel : built->shipped) {
-    if (glob_match(glob, kernel->name)) chosen.push_back({kernel, method_of(kernel->name), false});
-  }
-  // A planted fault must never be judged by accident: "*" does not reach it.
-  if (glob.starts_with("mutant")) {
-    for (const kernels::Mutant& mutant : built->mutants) {
-      if (glob_match(glob, mutant.kernel->name)) {
-        chosen.push_back({mutant.kernel, method_of(mutant.base), true});
-      }
+  for (size_t begin = 0; begin <= globs.size();) {
+    const size_t comma = std::min(globs.find(',', begin), globs.size());
+    const std::string_view glob = globs.substr(begin, comma - begin);
+    begin = comma + 1;
+    const std::vector<KernelUnderTest> matching = matching_kernels(*built, glob);
+    if (matching.empty()) {
+      return tl::unexpected(fmt::format(
+          "no kernel matches '{}'; `exactk list kernels` and `exactk list mutants` name them",
+          glob));
+    }
+    for (const KernelUnderTest& kernel : matching) {
+      const auto same = [&](const KernelUnderTest& other) { return other.kernel == kernel.kernel; };
+      if (std::none_of(chosen.begin(), chosen.end(), same)) chosen.push_back(kernel);
     }
   }
-  if (chosen.empty()) {
-    return tl::unexpected(fmt::format(
-        "no kernel matches '{}'; `exactk list kernels` and `exactk list mutants` name them", glob));
-  }
   return chosen;
-}
-
-oracle::TopkShape topk_shape(const fixtures::Case& c) {
-  oracle::TopkShape shape;
-  shape.rows = c.rows;
-  shape.width = c.width;
-  shape.k = c.k;
-  shape.column_stride = c.column_stride;
-  shape.arch = fixtures::name(c.arch);
-  const auto set = [](auto& published, int64_t injected) {
-    if (injected != 0)
-      published = static_cast<std::remove_reference_t<decltype(published)>>(injected);
-  };
-  set(shape.tuning.radix_width, c.tune.radix_width);
-  set(shape.tuning.split_width, c.tune.split_width);
-  set(shape.tuning.split_blocks, c.tune.split_blocks);
-  set(shape.tuning.policy_shift, c.tune.policy_shift);
-  set(shape.tuning.min_chunk, c.tune.min_chunk);
-  return shape;
 }
 
 }  // namespace exactk::props

@@ -20,16 +20,13 @@ struct KernelUnderTest {
   std::string_view name() const { return kernel->name; }
 };
 
-// Kernels for devices of a kind ("host", "hip", "cuda"): shipped ones whose name matches `glob`,
-// or, if the glob starts with "mutant", planted faults. An empty result is an error that says where
-// the names are.
+// Kernels for devices of a kind ("host", "hip", "cuda"), by globs with commas between them: shipped
+// ones whose name matches, or, for a glob that starts with "mutant", planted faults. A glob that
+// matches nothing is an error that says where the names are.
 fixtures::Result<std::vector<KernelUnderTest>> select_kernels(std::string_view device_kind,
-                                                              std::string_view glob);
+                                                              std::string_view globs);
 
 // '*' stands for any run of characters, '?' for one.
 bool glob_match(std::string_view glob, std::string_view text);
-
-// The shape whose dispatch is predicted, with the case's tuning.
-oracle::TopkShape topk_shape(const fixtures::Case& c);
 
 }  // namespace exactk::props

@@ -7,18 +7,15 @@
 #include <cstring>
 
 #include "fixtures/checksum.h"
-#include "fixtures/materialize.h"
 #include "props/internal_error.h"
 
 namespace exactk::props {
 namespace {
 
-using fixtures::Case;
 using kernels::GuardedBuffer;
 using kernels::Result;
 
 constexpr size_t kMessageBytes = 512;
-constexpr int kGuardedBuffers = 5;
 
 Result<std::unique_ptr<GuardedBuffer>> make_buffer(kernels::Device& device, int64_t bytes,
                                                    int64_t misalign_bytes = 0) {
@@ -51,59 +48,33 @@ std::string bytes_text(int64_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1024.0 * 1024.0));
 }
 
-int64_t device_bytes(const Case& c, int64_t workspace_bytes) {
-  const int64_t elements = fixtures::logits_elems(c) + fixtures::output_elems(c) + 2 * c.rows;
-  return elements * 4 + workspace_bytes + kGuardedBuffers * 3 * GuardedBuffer::kGuardBytes;
+int64_t device_bytes(const Operation& operation, int64_t workspace_bytes) {
+  int64_t bytes = workspace_bytes + 3 * GuardedBuffer::kGuardBytes;
+  for (const TensorSpec& tensor : operation.tensors())
+    bytes += tensor.bytes + 3 * GuardedBuffer::kGuardBytes;
+  return bytes;
 }
 
-exactk_topk_tuning tuning_of(const Case& c) {
-  exactk_topk_tuning t{};
-  t.struct_size = sizeof(t);
-  t.radix_width = c.tune.radix_width;
-  t.split_width = c.tune.split_width;
-  t.split_blocks = c.tune.split_blocks;
-  t.policy_shift = c.tune.policy_shift;
-  t.min_chunk = c.tune.min_chunk;
-  t.final_items = c.tune.final_items;
-  t.insertion_items = c.tune.insertion_items;
-  t.block_threads = c.tune.block_threads;
-  return t;
-}
-
-exactk_topk_decode descriptor_of(const Case& c, const exactk_topk_tuning& tuning) {
-  exactk_topk_decode d{};
-  d.struct_size = sizeof(d);
-  d.seq_lens_dim = c.lens_dim;
-  d.rows = c.rows;
-  d.next_n = c.next_n;
-  d.width = c.width;
-  d.k = c.k;
-  d.row_stride_elems = fixtures::row_stride_elems(c);
-  d.column_stride_elems = c.column_stride;
-  d.out_stride_elems = fixtures::out_stride_elems(c);
-  d.arch = fixtures::name(c.arch).data();
-  d.max_seq_len_hint = c.width;
-  d.tuning = &tuning;
-  return d;
-}
-
-LaunchSession::LaunchSession(kernels::Device& device, const Case& c, const exactk_kernel& kernel)
-    : device_(device), case_(c), kernel_(kernel), tuning_(tuning_of(c)) {}
+LaunchSession::LaunchSession(kernels::Device& device, const Operation& operation,
+                             fixtures::LaunchMode mode)
+    : device_(device), operation_(operation), mode_(mode) {}
 
 LaunchSession::~LaunchSession() {
   if (captured_) (void)device_.drop_graph();
 }
 
-Result<std::unique_ptr<LaunchSession>> LaunchSession::open(kernels::Device& device, const Case& c,
-                                                           const exactk_kernel& kernel,
-                                                           int64_t hint, LogitsFrom from) {
-  std::unique_ptr<LaunchSession> session(new LaunchSession(device, c, kernel));
-  session->descriptor_ = descriptor_of(session->case_, session->tuning_);
-  session->descriptor_.max_seq_len_hint = hint;
-  session->workspace_bytes_ = kernel.workspace_bytes(&session->descriptor_);
+Result<std::unique_ptr<LaunchSession>> LaunchSession::open(kernels::Device& device,
+                                                           const Operation& operation,
+                                                           fixtures::LaunchMode mode,
+                                                           const StepInputs& first,
+                                                           LogitsFrom from) {
+  std::unique_ptr<LaunchSession> session(new LaunchSession(device, operation, mode));
+  session->call_ = operation.call(&first);
+  session->workspace_bytes_ =
+      operation.kernel().kernel->workspace_bytes(session->call_->descriptor());
   if (auto allocated = session->allocate(); !allocated) return tl::unexpected(allocated.error());
   if (from == LogitsFrom::kDevice) {
-    auto fill = DeviceFill::make(device, c);
+    auto fill = operation.device_fill(device);
     if (!fill) return tl::unexpected(fill.error());
     session->device_fill_ = std::move(*fill);
   }
@@ -111,89 +82,99 @@ Result<std::unique_ptr<LaunchSession>> LaunchSession::open(kernels::Device& devi
 }
 
 Result<void> LaunchSession::allocate() {
-  const auto place = [&](std::unique_ptr<GuardedBuffer>& slot, int64_t bytes,
-                         int64_t misalign_bytes = 0) -> Result<void> {
-    auto made = make_buffer(device_, bytes, misalign_bytes);
-    if (!made) return tl::unexpected(made.error());
-    slot = std::move(*made);
-    return {};
-  };
-  const int64_t requests =
-      case_.lens_dim == 1 ? (case_.rows + case_.next_n - 1) / case_.next_n : case_.rows;
-  if (auto r = place(logits_, fixtures::logits_elems(case_) * 4, case_.misalign * 4); !r) return r;
-  if (auto r = place(seq_lens_, requests * 4); !r) return r;
-  if (auto r = place(indices_, fixtures::output_elems(case_) * 4); !r) return r;
-  if (auto r = place(active_blocks_, case_.rows * 4); !r) return r;
-  if (workspace_bytes_ > 0) {
-    if (auto r = place(workspace_, workspace_bytes_); !r) return r;
+  Placement at;
+  for (const TensorSpec& tensor : operation_.tensors()) {
+    buffers_.emplace_back();
+    if (tensor.bytes > 0) {
+      auto made = make_buffer(device_, tensor.bytes, tensor.misalign_bytes);
+      if (!made) return tl::unexpected(made.error());
+      buffers_.back() = std::move(*made);
+    }
+    at.tensors.push_back(tensor.bytes > 0 ? buffers_.back()->data() : nullptr);
   }
-  report_ = {};
-  report_.struct_size = sizeof(report_);
-  report_.path = EXACTK_PATH_UNKNOWN;
-  report_.active_blocks = reinterpret_cast<int32_t*>(active_blocks_->data());
-  descriptor_.logits = reinterpret_cast<const float*>(logits_->data());
-  descriptor_.seq_lens = reinterpret_cast<const int32_t*>(seq_lens_->data());
-  descriptor_.indices = reinterpret_cast<int32_t*>(indices_->data());
-  descriptor_.workspace = workspace_ ? workspace_->data() : nullptr;
-  descriptor_.workspace_bytes = workspace_bytes_;
-  descriptor_.stream = device_.stream(case_.launch == fixtures::LaunchMode::kDirect ? 0 : 1);
-  descriptor_.report = &report_;
+  if (workspace_bytes_ > 0) {
+    auto made = make_buffer(device_, workspace_bytes_);
+    if (!made) return tl::unexpected(made.error());
+    workspace_ = std::move(*made);
+    at.workspace = workspace_->data();
+  }
+  at.workspace_bytes = workspace_bytes_;
+  stream_ = device_.stream(mode_ == fixtures::LaunchMode::kDirect ? 0 : 1);
+  at.stream = stream_;
+  call_->place(at);
   return {};
 }
 
-Result<void> LaunchSession::feed(const StepInputs& inputs, std::span<const int32_t> output_before,
+Result<void> LaunchSession::feed(const StepInputs& inputs, const std::vector<Bytes>& before,
                                  std::span<const std::byte> workspace) {
-  if (device_fill_) {
-    if (auto r = device_fill_->fill(inputs, *logits_, descriptor_.stream); !r) return r;
-  } else if (auto r = logits_->upload(std::as_bytes(std::span(inputs.logits))); !r) {
-    return r;
+  const std::vector<TensorSpec>& tensors = operation_.tensors();
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].role != Role::kInput || !buffers_[i]) continue;
+    const bool fills = device_fill_ && i == 0;
+    auto fed = fills ? device_fill_->fill(inputs, *buffers_[i], stream_)
+                     : buffers_[i]->upload(inputs.bytes(i));
+    if (!fed) return fed;
   }
-  if (auto r = seq_lens_->upload(std::as_bytes(std::span(inputs.seq_lens))); !r) return r;
-  output_before_.assign(output_before.begin(), output_before.end());
-  if (auto r = indices_->upload(std::as_bytes(output_before)); !r) return r;
-  const std::vector<int32_t> not_reported(static_cast<size_t>(case_.rows), kNotReported);
-  if (auto r = active_blocks_->upload(std::as_bytes(std::span(not_reported))); !r) return r;
+  before_ = before;
+  if (auto r = upload_outputs(); !r) return r;
   if (workspace_ && !workspace.empty()) return workspace_->upload(workspace);
+  return {};
+}
+
+Result<void> LaunchSession::upload_outputs() {
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    if (operation_.tensors()[i].role != Role::kOutput || !buffers_[i]) continue;
+    if (auto r = buffers_[i]->upload(before_[i]); !r) return r;
+  }
   return {};
 }
 
 Result<void> LaunchSession::call_kernel() {
   std::array<char, kMessageBytes> message{};
-  const exactk_status status = kernel_.launch(&descriptor_, message.data(), message.size());
+  const exactk_status status =
+      operation_.kernel().kernel->launch(call_->descriptor(), message.data(), message.size());
   if (status == EXACTK_OK) return {};
   return tl::unexpected(fmt::format("the launch returned {}: {}",
                                     status == EXACTK_DECLINED ? "declined" : "an error",
                                     message.data()));
 }
 
-Result<void> LaunchSession::run_once() {
-  void* stream = descriptor_.stream;
-  if (case_.launch != fixtures::LaunchMode::kGraph) return call_kernel();
+Result<void> LaunchSession::call_kernel(int times) {
+  for (int i = 0; i < times; ++i) {
+    if (auto r = call_kernel(); !r) return r;
+  }
+  return {};
+}
+
+// Calls the kernel, or replays the graph that holds so many calls.
+Result<void> LaunchSession::run(int calls) {
+  if (mode_ != fixtures::LaunchMode::kGraph) return call_kernel(calls);
   if (!captured_) {
-    if (auto r = device_.begin_capture(stream); !r) return r;
-    auto called = call_kernel();
-    auto ended = device_.end_capture(stream);
+    if (auto r = device_.begin_capture(stream_); !r) return r;
+    auto called = call_kernel(calls);
+    auto ended = device_.end_capture(stream_);
     if (!called) return called;
     if (!ended) return ended;
     captured_ = true;
     nodes_ = device_.graph_nodes();
     // What the call did by itself must not be taken for the work of the replay.
-    if (auto r = indices_->upload(std::as_bytes(std::span(output_before_))); !r) return r;
+    if (auto r = upload_outputs(); !r) return r;
   }
-  return device_.replay(stream);
+  return device_.replay(stream_);
 }
 
-Result<void> LaunchSession::launch_unchecked(int times) {
-  for (int i = 0; i < times; ++i) {
-    if (auto r = run_once(); !r) return r;
-  }
-  return device_.synchronize(descriptor_.stream);
+Result<void> LaunchSession::call_unchecked(int times) {
+  if (auto r = run(times); !r) return r;
+  return device_.synchronize(stream_);
 }
 
 Result<LaunchResult> LaunchSession::launch(const StepInputs& fed) {
   // Repeated replays follow each other without a wait in between, as in a serving loop.
-  const int times = case_.launch == fixtures::LaunchMode::kGraph && case_.repeats > 1 ? 2 : 1;
-  if (auto r = launch_unchecked(times); !r) return tl::unexpected(r.error());
+  const bool twice = mode_ == fixtures::LaunchMode::kGraph && operation_.value().repeats > 1;
+  for (int i = 0; i < (twice ? 2 : 1); ++i) {
+    if (auto r = run(1); !r) return tl::unexpected(r.error());
+  }
+  if (auto r = device_.synchronize(stream_); !r) return tl::unexpected(r.error());
   LaunchResult result;
   if (auto r = download(result); !r) return tl::unexpected(r.error());
   auto damage = find_damage(fed);
@@ -203,59 +184,63 @@ Result<LaunchResult> LaunchSession::launch(const StepInputs& fed) {
 }
 
 Result<void> LaunchSession::download(LaunchResult& result) {
-  result.output.resize(static_cast<size_t>(fixtures::output_elems(case_)));
-  result.active_blocks.resize(static_cast<size_t>(case_.rows));
-  if (auto r = indices_->download(std::as_writable_bytes(std::span(result.output))); !r) return r;
-  if (auto r = active_blocks_->download(std::as_writable_bytes(std::span(result.active_blocks)));
-      !r) {
-    return r;
+  result.outputs.resize(buffers_.size());
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    if (operation_.tensors()[i].role != Role::kOutput || !buffers_[i]) continue;
+    Bytes& output = result.outputs[i];
+    output.resize(static_cast<size_t>(buffers_[i]->bytes()));
+    if (auto r = buffers_[i]->download(output); !r) return r;
+    if (!device_fill_ || output.size() % 4 != 0) continue;
+    const int64_t words = static_cast<int64_t>(output.size() / 4);
+    const auto there = device_fill_->checksum_of(buffers_[i]->data(), words, stream_);
+    if (!there) return tl::unexpected(there.error());
+    if (*there != fixtures::checksum(reinterpret_cast<const uint32_t*>(output.data()), words))
+      throw InternalError("an output changed on its way from the device to the host");
   }
   if (!device_fill_) return {};
   const auto sums = device_fill_->row_checksums();
   result.row_checksums.assign(sums.begin(), sums.end());
-  const auto there = device_fill_->checksum_of(
-      indices_->data(), static_cast<int64_t>(result.output.size()), descriptor_.stream);
-  if (!there) return tl::unexpected(there.error());
-  const auto* words = reinterpret_cast<const uint32_t*>(result.output.data());
-  if (*there != fixtures::checksum(words, static_cast<int64_t>(result.output.size()))) {
-    throw InternalError("the output changed on its way from the device to the host");
-  }
   return {};
 }
 
+Result<std::string> LaunchSession::find_broken_guard(const std::string& name,
+                                                     GuardedBuffer& buffer) {
+  auto damage = buffer.check_guards();
+  if (!damage) return tl::unexpected(damage.error());
+  if (damage->bytes == 0) return std::string();
+  if (auto r = buffer.restore_guards(); !r) return tl::unexpected(r.error());
+  const bool before = damage->first_offset < 0;
+  return fmt::format("{} guard bytes around {} were written, the first {} bytes {} its {}",
+                     damage->bytes, name,
+                     before ? -damage->first_offset : damage->first_offset - buffer.bytes(),
+                     before ? "before" : "past", before ? "start" : "end");
+}
+
 Result<std::string> LaunchSession::find_damage(const StepInputs& fed) {
-  struct Named {
-    const char* name;
-    GuardedBuffer* buffer;
-  };
-  const std::array<Named, kGuardedBuffers> all = {{{"logits", logits_.get()},
-                                                   {"seq_lens", seq_lens_.get()},
-                                                   {"indices", indices_.get()},
-                                                   {"active_blocks", active_blocks_.get()},
-                                                   {"workspace", workspace_.get()}}};
-  for (const Named& named : all) {
-    if (named.buffer == nullptr) continue;
-    auto damage = named.buffer->check_guards();
-    if (!damage) return tl::unexpected(damage.error());
-    if (damage->bytes == 0) continue;
-    if (auto r = named.buffer->restore_guards(); !r) return tl::unexpected(r.error());
-    const bool before = damage->first_offset < 0;
-    return fmt::format(
-        "{} guard bytes around {} were written, the first {} bytes {} its {}", damage->bytes,
-        named.name, before ? -damage->first_offset : damage->first_offset - named.buffer->bytes(),
-        before ? "before" : "past", before ? "start" : "end");
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    if (!buffers_[i]) continue;
+    auto broken = find_broken_guard(operation_.tensors()[i].name, *buffers_[i]);
+    if (!broken || !broken->empty()) return broken;
+  }
+  if (workspace_) {
+    auto broken = find_broken_guard("workspace", *workspace_);
+    if (!broken || !broken->empty()) return broken;
   }
   return find_changed_inputs(fed);
 }
 
 Result<std::string> LaunchSession::find_changed_inputs(const StepInputs& fed) {
-  auto same_logits = device_fill_ ? device_fill_->unchanged(*logits_, descriptor_.stream)
-                                  : holds(device_, *logits_, std::as_bytes(std::span(fed.logits)));
-  if (!same_logits) return tl::unexpected(same_logits.error());
-  auto same_lens = holds(device_, *seq_lens_, std::as_bytes(std::span(fed.seq_lens)));
-  if (!same_lens) return tl::unexpected(same_lens.error());
-  if (!*same_logits) return std::string("the logits, an input, were changed by the launch");
-  if (!*same_lens) return std::string("the seq_lens, an input, were changed by the launch");
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    if (operation_.tensors()[i].role != Role::kInput || !buffers_[i]) continue;
+    const bool filled = device_fill_ && i == 0;
+    auto same = filled ? device_fill_->unchanged(*buffers_[i], stream_)
+                       : holds(device_, *buffers_[i], fed.bytes(i));
+    if (!same) return tl::unexpected(same.error());
+    if (!*same) {
+      return fmt::format("the {}, an input, were changed by the launch",
+                         operation_.tensors()[i].name);
+    }
+  }
   return std::string();
 }
 

@@ -15,9 +15,6 @@ std::string report_text(const Outcome& outcome);
 // exactk replay '...' --kernel ... --device ... : fails again, on another machine too.
 std::string replay_line(const Outcome& outcome);
 
-// "1.5 (0x3fc00000)"
-std::string logit_text(uint32_t bits);
-
 // "prefix, repeatable": the strongest names of a set of contract modes.
 std::string modes_text(uint32_t modes);
 

@@ -25,6 +25,7 @@ int replay(const ReplayCommand& command) {
   Ledger ledger;
   for (const int wave : bench.waves) {
     for (const KernelUnderTest& kernel : bench.kernels) {
+      if (!is_of(kernel, c)) continue;
       Job job{c, kernel, {}};
       job.options.wave_width = wave;
       job.options.logits_from = logits_from(bench.device);
@@ -38,7 +39,8 @@ int replay(const ReplayCommand& command) {
   if (ledger.any_failure()) return kKernelFailed;
   if (ledger.judged() == 0)
     return complain(kNothingJudged,
-                    "nothing was judged: every run was skipped, see the reasons above");
+                    "nothing was judged: no kernel of the operation is selected, or each was "
+                    "skipped for the reason above");
   return kAllPassed;
 }
 

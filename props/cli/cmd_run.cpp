@@ -67,11 +67,28 @@ class Session {
     return command_.budget_s > 0 && spent.count() >= command_.budget_s;
   }
 
-  // One case on every wave width and kernel.
+  // Kernels of the case's operation.
+  int64_t kernels_for(const Case& c) const {
+    return std::count_if(bench_.kernels.begin(), bench_.kernels.end(),
+                         [&](const KernelUnderTest& kernel) { return is_of(kernel, c); });
+  }
+
+  // Random cases are of operations that a selected kernel has.
+  DrawLimits draw_limits() const {
+    DrawLimits limits;
+    for (const KernelUnderTest& kernel : bench_.kernels) {
+      if (const auto op = fixtures::op_named(kernel.kernel->op)) limits.ops.push_back(*op);
+    }
+    return limits;
+  }
+
+  // One case on every wave width and kernel of its operation.
   void run(Case c) {
     if (command_.device.schedule_seed) c.schedule = *command_.device.schedule_seed;
+    if (kernels_for(c) == 0) ++without_kernel_;
     for (const int wave : bench_.waves) {
       for (const KernelUnderTest& kernel : bench_.kernels) {
+        if (!is_of(kernel, c)) continue;
         Job job{c, kernel, {}};
         job.options.wave_width = wave;
         job.options.logits_from = logits_from(bench_.device);
@@ -81,6 +98,7 @@ class Session {
   }
 
   const Ledger& ledger() const { return ledger_; }
+  int64_t without_kernel() const { return without_kernel_; }  // cases
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   Progress& progress() { return progress_; }
 
@@ -112,6 +130,7 @@ class Session {
   std::chrono::steady_clock::time_point start_;
   int64_t runs_ = 0;
   int64_t reported_ = 0;
+  int64_t without_kernel_ = 0;
 };
 
 int exit_code(const RunCommand& command, const Ledger& ledger, bool budget_ended) {
@@ -127,8 +146,13 @@ int exit_code(const RunCommand& command, const Ledger& ledger, bool budget_ended
   return kAllPassed;
 }
 
-void print_end(const RunCommand& command, const Ledger& ledger) {
+void print_end(const RunCommand& command, const Session& session) {
+  const Ledger& ledger = session.ledger();
   if (command.summary || ledger.judged() == 0) fmt::print("{}", ledger.summary());
+  if (session.without_kernel() > 0) {
+    fmt::print("{} cases have no kernel of their operation among those of --kernel '{}'\n",
+               session.without_kernel(), command.device.kernel);
+  }
   if (!ledger.failing_replays().empty()) fmt::print("first failures:\n");
   for (const std::string& line : ledger.failing_replays()) fmt::print("  {}\n", line);
   fmt::print("{}\n", ledger.totals());
@@ -154,9 +178,15 @@ int run(const RunCommand& command) {
   auto opened = open_workbench(command.device);
   if (std::holds_alternative<int>(opened)) return std::get<int>(opened);
   Workbench bench = std::get<Workbench>(std::move(opened));
-  const int64_t runs_per_case = static_cast<int64_t>(bench.waves.size() * bench.kernels.size());
   if (command.random > 0) fmt::print("seed {}\n", command.seed);
-  const int64_t runs = (static_cast<int64_t>(cases->size()) + command.random) * runs_per_case;
+  // Random cases may be of several operations, so their runs can't be counted beforehand.
+  int64_t runs = 0;
+  for (const Case& c : *cases) {
+    if (command.random > 0) break;
+    const auto is_one = [&](const KernelUnderTest& kernel) { return is_of(kernel, c); };
+    runs +=
+        std::count_if(bench.kernels.begin(), bench.kernels.end(), is_one) * std::ssize(bench.waves);
+  }
 
   Session session(command, std::move(bench), command.budget_s > 0 ? 0 : runs);
   bool budget_ended = false;
@@ -165,11 +195,12 @@ int run(const RunCommand& command) {
     if (budget_ended) break;
     session.run(c);
   }
+  const DrawLimits limits = session.draw_limits();
   for (int64_t index = 0; index < command.random && !session.out_of_budget(); ++index) {
-    session.run(draw_case(command.seed, index, DrawLimits{}));
+    session.run(draw_case(command.seed, index, limits));
   }
   session.progress().clear();
-  print_end(command, session.ledger());
+  print_end(command, session);
   const int code = exit_code(command, session.ledger(), budget_ended);
   if (command.json.empty()) return code;
   const std::string error = write_json(command.json, session.outcomes(), session.ledger(), code);

@@ -107,7 +107,8 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
       ->capture_default_str();
   command
       .add_option("--kernel", options.kernel,
-                  "kernels to judge, * and ? as in a shell; mutants only by 'mutant.*'")
+                  "kernels to judge, * and ? as in a shell, several with commas; mutants only by "
+                  "'mutant.*'")
       ->capture_default_str();
   command
       .add_option("--schedule-seed", options.schedule_seed,

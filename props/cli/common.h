@@ -25,7 +25,7 @@ int complain(ExitCode code, const std::string& sentence);
 struct DeviceOptions {
   std::string device{kernels::device_kinds().front()};
   std::string wave = "both";  // host only: 32, 64, both
-  std::string kernel = "topk.*";
+  std::string kernel = "*";
   std::optional<uint64_t> schedule_seed;  // overrides the cases' own
   double timeout_s = 0;                   // 0: 120 on the host device, 30 on a GPU
   bool in_process = false;
@@ -44,6 +44,11 @@ struct Workbench {
   std::function<Outcome(const Job&)> run;  // judges, with a report
 };
 std::variant<Workbench, int> open_workbench(const DeviceOptions& options);
+
+// Whether the kernel is one of the case's operation.
+inline bool is_of(const KernelUnderTest& kernel, const fixtures::Case& c) {
+  return kernel.kernel->op == fixtures::name(c.op);
+}
 
 // A GPU fills its own logits; on the host device it would save nothing.
 inline LogitsFrom logits_from(const kernels::DeviceInfo& device) {

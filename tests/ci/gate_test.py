@@ -4,7 +4,7 @@ import unittest
 
 import scratch
 
-# Exits with RC_<call> and prints LAST_<call> as its last line, for the calls 1 (stored cases) and 2 (random).
+# Exits with RC_<call> and prints LAST_<call> as its last line, for the calls 1 (smoke), 2 (published and matrix) and 3 (random).
 TOOL = """#!/usr/bin/env bash
 echo "$*" >>"$CALLS"
 call=$(wc -l <"$CALLS")
@@ -41,10 +41,12 @@ class Gate(scratch.ScratchCase):
     def test_runs_stored_and_random_cases_at_both_wave_widths(self):
         got = self.gate()
         self.assertEqual(0, got.returncode, got.stderr)
-        stored, drawn = self.calls()
-        for name in ("smoke", "published", "matrix_host"):
-            self.assertIn(f"--cases fixtures/cases/{name}.cases", stored)
-        for words in (stored, drawn):
+        smoke, big, drawn = self.calls()
+        self.assertIn("--cases fixtures/cases/smoke.cases", smoke)
+        self.assertNotIn("--kernel", smoke)
+        for name in ("published", "matrix_host"):
+            self.assertIn(f"--cases fixtures/cases/{name}.cases", big)
+        for words in (smoke, big, drawn):
             self.assertIn("--device host --wave both", words)
         self.assertIn("--random 100000", drawn)
         self.assertIn("--budget 60", drawn)
@@ -52,40 +54,41 @@ class Gate(scratch.ScratchCase):
     def test_ends_with_one_summary_line(self):
         line = self.summary(self.gate())
         self.assertTrue(line.startswith(f"gate passed: commit {self.commit_name[:12]}, "), line)
-        self.assertEqual(2, line.count("passed 7, failed 0, weak 0, skipped 0 (exit 0)"), line)
+        self.assertEqual(3, line.count("passed 7, failed 0, weak 0, skipped 0 (exit 0)"), line)
 
     def test_shows_what_the_tool_printed(self):
         got = self.gate()
         self.assertIn("output of call 1\n", got.stdout)
         self.assertIn("output of call 2\n", got.stdout)
+        self.assertIn("output of call 3\n", got.stdout)
 
     def test_makes_the_seed_from_the_commit_and_prints_it_first(self):
         got = self.gate()
         seed = int(self.commit_name[:8], 16)
-        self.assertIn(f"--seed {seed} ", self.calls()[1])
+        self.assertIn(f"--seed {seed} ", self.calls()[2])
         self.assertLess(got.stdout.index(f"seed {seed}"), got.stdout.index("output of call 1"))
 
     def test_takes_seed_and_budget_from_the_environment(self):
         self.gate(EXACTK_SEED="18446744073709551615", EXACTK_GATE_BUDGET_S="5")
-        self.assertIn("--seed 18446744073709551615 --budget 5 ", self.calls()[1])
+        self.assertIn("--seed 18446744073709551615 --budget 5 ", self.calls()[2])
 
     def test_says_when_the_tree_differs_from_the_commit(self):
         self.write("new.txt", "x\n")
         self.assertIn(f"commit {self.commit_name[:12]}+changes", self.summary(self.gate()))
 
-    def test_exits_with_the_code_of_the_first_run_that_failed_and_makes_both(self):
+    def test_exits_with_the_code_of_the_first_run_that_failed_and_makes_all(self):
         got = self.gate(RC_1="5", RC_2="1")
-        self.assertEqual((5, 2), (got.returncode, len(self.calls())))
+        self.assertEqual((5, 3), (got.returncode, len(self.calls())))
         self.assertIn("gate FAILED (exit 5)", self.summary(got))
 
     def test_fails_when_only_the_random_run_fails(self):
-        got = self.gate(RC_2="1")
+        got = self.gate(RC_3="1")
         self.assertEqual(1, got.returncode)
         self.assertIn("gate FAILED (exit 1)", self.summary(got))
 
     def test_fails_when_a_run_exits_0_but_passed_nothing(self):
         for last in ("passed 0, failed 0, weak 0, skipped 9", "bypassed 3", "none"):
-            for call in ("LAST_1", "LAST_2"):
+            for call in ("LAST_1", "LAST_2", "LAST_3"):
                 with self.subTest(last=last, call=call):
                     got = self.gate(**{call: last})
                     self.assertEqual(3, got.returncode)

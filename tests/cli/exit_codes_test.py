@@ -69,7 +69,7 @@ class ExitCodes(ToolTest):
         self.refused(2, ["/no/such/folder/x.json"], "run", GOOD, "--json", "/no/such/folder/x.json")
 
     def test_a_width_beyond_memory_is_skipped_with_both_numbers_and_exits_3(self):
-        out, errors = self.call(3, "run", "topk.decode rows=1024 width=2000000000 lens=const:10", "--kernel", "topk.block")
+        out, errors = self.call(3, "run", "topk.decode rows=512 width=2000000000 lens=const:10", "--kernel", "topk.block")
         self.assertIn("GiB free", out)
         self.assertIn("nothing was judged", errors)
 

@@ -1,6 +1,4 @@
 // One sentence per kind of fault, from the evidence alone.
-#include "props/diagnosis.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>

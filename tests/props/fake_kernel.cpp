@@ -8,6 +8,10 @@ namespace {
 
 FakeKernel* current = nullptr;
 
+const exactk_topk_decode& decode_of(const void* descriptor) {
+  return *static_cast<const exactk_topk_decode*>(descriptor);
+}
+
 int64_t length_of(const exactk_topk_decode& d, int64_t row) {
   const int64_t length = d.seq_lens_dim == 2
                              ? d.seq_lens[row]
@@ -54,12 +58,12 @@ FakeKernel::FakeKernel(RowBody row_body, uint32_t modes) : body(std::move(row_bo
   kernel.name = "topk.fake";
   kernel.op = "topk.decode";
   kernel.description = "a kernel for tests";
-  kernel.supports = [](const exactk_topk_decode* d, char* message, size_t bytes) {
-    return current->supports ? current->supports(*d, message, bytes) : EXACTK_OK;
+  kernel.supports = [](const void* d, char* message, size_t bytes) {
+    return current->supports ? current->supports(decode_of(d), message, bytes) : EXACTK_OK;
   };
-  kernel.workspace_bytes = [](const exactk_topk_decode*) { return current->workspace_bytes; };
-  kernel.launch = [](const exactk_topk_decode* d, char* message, size_t bytes) {
-    return current->launch ? current->launch(*d, message, bytes) : run_rows(*d);
+  kernel.workspace_bytes = [](const void*) { return current->workspace_bytes; };
+  kernel.launch = [](const void* d, char* message, size_t bytes) {
+    return current->launch ? current->launch(decode_of(d), message, bytes) : run_rows(decode_of(d));
   };
 }
 

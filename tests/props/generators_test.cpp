@@ -8,12 +8,15 @@
 #include "fixtures/lengths.h"
 #include "fixtures/materialize.h"
 #include "oracle/dispatch_policy.h"
-#include "props/kernel_under_test.h"
+#include "props/index_problem.h"
+#include "props/topk_problem.h"
 
 namespace exactk::tests {
 namespace {
 
 constexpr int kDraws = 3000;
+const props::DrawLimits kDecode{60000, 6, {fixtures::Op::kTopkDecode}};
+const props::DrawLimits kTopk{60000, 6, {fixtures::Op::kTopkDecode, fixtures::Op::kTopkPrefill}};
 
 TEST(Generators, DrawTheSameCaseForTheSameSeedAndIndexInAnyOrder) {
   const fixtures::Case later = props::draw_case(7, 41, {});
@@ -24,11 +27,13 @@ TEST(Generators, DrawTheSameCaseForTheSameSeedAndIndexInAnyOrder) {
 }
 
 TEST(Generators, DrawOnlyValidCasesWithinTheLimitsThatRoundTrip) {
-  const props::DrawLimits limits{20000, 4};
+  const props::DrawLimits limits{20000, 4, {}};
   for (int i = 0; i < kDraws; ++i) {
     const fixtures::Case c = props::draw_case(1, i, limits);
     ASSERT_EQ("", fixtures::validate(c)) << fixtures::print_case(c);
-    ASSERT_LE(c.rows * c.width, limits.elements_max + 385) << fixtures::print_case(c);
+    if (fixtures::reads(c.op, "rows")) {
+      ASSERT_LE(c.rows * c.width, limits.elements_max + 385) << fixtures::print_case(c);
+    }
     ASSERT_LT(c.replays, limits.launches_max);
     const auto again = fixtures::parse_case(fixtures::print_case(c));
     ASSERT_TRUE(again.has_value()) << again.error();
@@ -38,7 +43,7 @@ TEST(Generators, DrawOnlyValidCasesWithinTheLimitsThatRoundTrip) {
 
 TEST(Generators, NeverDrawACaseInWhichEveryRowIsEmpty) {
   for (int i = 0; i < kDraws; ++i) {
-    const fixtures::Case c = props::draw_case(3, i, {});
+    const fixtures::Case c = props::draw_case(3, i, kTopk);
     int64_t longest = 0;
     for (int64_t step = 0; step <= c.replays; ++step) {
       for (const int64_t length : fixtures::row_lengths(c, step))
@@ -48,19 +53,28 @@ TEST(Generators, NeverDrawACaseInWhichEveryRowIsEmpty) {
   }
 }
 
+TEST(Generators, NeverDrawAnIndexCaseOfSentinelsAlone) {
+  const props::DrawLimits limits{
+      20000, 4, {fixtures::Op::kCombine, fixtures::Op::kTranslate, fixtures::Op::kSwa}};
+  for (int i = 0; i < kDraws / 10; ++i) {
+    const fixtures::Case c = props::draw_case(6, i, limits);
+    ASSERT_TRUE(props::anything_at_stake(props::index_problem(c))) << fixtures::print_case(c);
+  }
+}
+
 TEST(Generators, ReachEveryPatternLengthRuleLaunchModeAndPath) {
   std::set<fixtures::PatternKind> patterns;
   std::set<fixtures::LengthKind> lengths;
   std::set<fixtures::LaunchMode> launches;
   std::map<oracle::TopkPath, int> paths;
   std::set<int32_t> max_blocks;
-  for (int i = 0; i < kDraws; ++i) {
-    const fixtures::Case c = props::draw_case(2, i, {});
+  for (int i = 0; i < 2 * kDraws; ++i) {
+    const fixtures::Case c = props::draw_case(2, i, kDecode);
     patterns.insert(c.pattern.kind);
     lengths.insert(c.lens.kind);
     launches.insert(c.launch);
     const oracle::TopkDispatch d =
-        oracle::topk_dispatch(oracle::TopkMethod::kAuto, props::topk_shape(c));
+        oracle::topk_dispatch(oracle::TopkMethod::kAuto, props::topk_shape(props::topk_problem(c)));
     ++paths[d.path];
     if (d.path == oracle::TopkPath::kK512) max_blocks.insert(d.max_blocks);
   }
@@ -70,6 +84,27 @@ TEST(Generators, ReachEveryPatternLengthRuleLaunchModeAndPath) {
   EXPECT_EQ(5u, paths.size());
   for (const auto& [path, count] : paths) EXPECT_GE(count, kDraws / 100) << oracle::name(path);
   EXPECT_EQ((std::set<int32_t>{1, 2, 3, 10, 16}), max_blocks);
+}
+
+TEST(Generators, ReachEveryOperationVariantAndKindOfIndices) {
+  std::map<fixtures::Op, int> ops;
+  std::set<std::pair<fixtures::Op, fixtures::Variant>> variants;
+  std::set<fixtures::IndexKind> indices;
+  for (int i = 0; i < kDraws; ++i) {
+    const fixtures::Case c = props::draw_case(4, i, {});
+    ++ops[c.op];
+    if (fixtures::reads(c.op, "variant")) variants.insert({c.op, c.variant});
+    if (fixtures::reads(c.op, "indices")) indices.insert(c.indices.kind);
+  }
+  EXPECT_EQ(7u, ops.size());
+  for (const auto& [op, count] : ops) EXPECT_GE(count, kDraws / 50) << fixtures::name(op);
+  EXPECT_EQ(5u + 6u + 3u + 5u, variants.size());
+  EXPECT_EQ(5u, indices.size());
+}
+
+TEST(Generators, DrawOnlyTheOperationsThatAreWanted) {
+  for (int i = 0; i < 200; ++i)
+    ASSERT_EQ(fixtures::Op::kTopkDecode, props::draw_case(5, i, kDecode).op);
 }
 
 // The generator has a table of edges of its own; a policy edge that it does not know would never be
@@ -86,7 +121,7 @@ TEST(Generators, KnowEveryLengthEdgeOfThePolicy) {
         std::set<int64_t> drawn;  // what the length rule `edges` can give
         for (const int64_t edge : fixtures::length_edges(c))
           drawn.insert({edge - 1, edge, edge + 1});
-        for (const int64_t edge : oracle::length_edges(props::topk_shape(c))) {
+        for (const int64_t edge : oracle::length_edges(props::topk_shape(props::topk_problem(c)))) {
           EXPECT_TRUE(drawn.count(edge) == 1 && (edge == c.width || drawn.count(edge + 1) == 1))
               << "edge " << edge << " of rows " << rows << " k " << k << " shift " << shift;
         }

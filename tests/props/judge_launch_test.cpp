@@ -12,26 +12,28 @@ namespace exactk::tests {
 namespace {
 
 struct Judged {
-  fixtures::Case c;
-  props::StepInputs inputs;
+  props::TopkProblem problem;
+  props::TopkInputs inputs;
   std::vector<int32_t> before;
   std::vector<int32_t> output;  // starts as the right answer
 
   explicit Judged(const std::string& line)
-      : c(*fixtures::parse_case(line)), inputs(props::make_inputs(c, 0)) {
+      : problem(props::topk_problem(*fixtures::parse_case(line))),
+        inputs(props::make_topk_inputs(problem, 0)) {
+    const fixtures::Case& c = problem.c;
     before.resize(static_cast<size_t>(fixtures::output_elems(c)));
     fixtures::output_poison(c, 0, 0, before);
     output = before;
     std::vector<uint32_t> scratch;
     for (int64_t row = 0; row < c.rows; ++row) {
       const std::vector<int32_t> answer =
-          oracle::topk_reference(props::visible_row(c, inputs, row, scratch), c.k);
+          oracle::topk_reference(props::visible_row(problem, inputs, row, scratch), c.k);
       std::copy(answer.begin(), answer.end(), output.begin() + row * fixtures::out_stride_elems(c));
     }
   }
 
   props::LaunchJudgement judge() const {
-    return props::judge_launch(c, inputs, output, before, oracle::kSet | oracle::kPrefix);
+    return props::judge_launch(problem, inputs, output, before, oracle::kSet | oracle::kPrefix);
   }
 };
 
@@ -68,11 +70,12 @@ TEST(JudgeLaunch, GivesNoVerdictOnRowsThatTheDeviceHadOtherLogitsFor) {
   std::vector<uint64_t> sums;
   std::vector<uint32_t> row(64);
   for (int64_t r = 0; r < 3; ++r) {
-    fixtures::logits_row(judged.c, 0, r, judged.inputs.row_lengths[static_cast<size_t>(r)], row);
+    fixtures::logits_row(judged.problem.c, 0, r, judged.inputs.windows[static_cast<size_t>(r)],
+                         row);
     sums.push_back(fixtures::checksum(row.data(), 64));
   }
   const auto judge = [&] {
-    return props::judge_launch(judged.c, judged.inputs, judged.output, judged.before,
+    return props::judge_launch(judged.problem, judged.inputs, judged.output, judged.before,
                                oracle::kSet | oracle::kPrefix, sums);
   };
   EXPECT_TRUE(judge().ok());
@@ -81,6 +84,27 @@ TEST(JudgeLaunch, GivesNoVerdictOnRowsThatTheDeviceHadOtherLogitsFor) {
     EXPECT_THROW(judge(), props::InternalError);
     sum ^= 1;
   }
+}
+
+TEST(JudgeLaunch, TakesAbsoluteIndicesOnlyWhereTheyArePromised) {
+  const char* const line = "topk.prefill rows=2 width=64 k=4 lens=const:20 starts=const:10";
+  Judged judged(line);
+  EXPECT_TRUE(judged.judge().ok());
+  judged.problem.absolute = true;
+  EXPECT_FALSE(judged.judge().ok()) << "relative indices are not columns of the row";
+  for (int32_t& index : judged.output) index += 10;
+  EXPECT_TRUE(judged.judge().ok());
+  judged.problem.absolute = false;
+  EXPECT_FALSE(judged.judge().ok()) << "columns are not relative indices";
+}
+
+TEST(JudgeLaunch, RefusesAColumnInFrontOfTheRow) {
+  Judged judged("topk.prefill rows=1 width=64 k=4 lens=const:20 starts=const:10");
+  judged.problem.absolute = true;
+  for (int32_t& index : judged.output) index += 10;
+  judged.output[2] = 9;
+  const props::LaunchJudgement result = judged.judge();
+  EXPECT_TRUE(result.faults.has(oracle::FaultKind::kOutOfRange));
 }
 
 TEST(JudgeLaunch, RefusesAChangedSlotBetweenRows) {

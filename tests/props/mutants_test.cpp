@@ -47,8 +47,18 @@ TEST(Mutants, AreNotReachedByAGlobForShippedKernels) {
   }
 }
 
+TEST(Mutants, SelectionTakesSeveralGlobsAndEachKernelOnce) {
+  const auto kernels = props::select_kernels("host", "topk.k512,topk.k*,swa.rows");
+  ASSERT_TRUE(kernels.has_value()) << kernels.error();
+  std::vector<std::string_view> names;
+  for (const props::KernelUnderTest& kernel : *kernels) names.push_back(kernel.name());
+  EXPECT_EQ((std::vector<std::string_view>{"topk.k512", "topk.k1024", "swa.rows"}), names);
+}
+
 TEST(Mutants, SelectionRefusesAnUnknownKernel) {
   EXPECT_FALSE(props::select_kernels("host", "topk.unknown").has_value());
+  EXPECT_FALSE(props::select_kernels("host", "topk.auto,topk.unknown").has_value());
+  EXPECT_FALSE(props::select_kernels("host", "topk.auto,").has_value());
 }
 
 TEST(Mutants, SelectionRefusesADeviceKindThatIsNotBuilt) {

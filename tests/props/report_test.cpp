@@ -4,6 +4,7 @@
 
 #include "kernels/device/device.h"
 #include "props/runner.h"
+#include "props/topk_report.h"
 #include "tests/props/fake_kernel.h"
 
 namespace exactk::tests {

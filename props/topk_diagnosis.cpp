@@ -1,4 +1,4 @@
-#include "props/diagnosis.h"
+#include "props/topk_report.h"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,10 @@
 #include "oracle/dispatch_policy.h"
 #include "oracle/logit_order.h"
 #include "oracle/topk.h"
-#include "props/kernel_under_test.h"
 
 namespace exactk::props {
 namespace {
 
-using fixtures::Case;
 using oracle::FaultKind;
 
 constexpr uint32_t kMinusInf = 0xff800000u;
@@ -26,25 +24,26 @@ constexpr int kRowsCompared = 64;  // failing and passing rows whose data are lo
 struct RowFacts {
   int64_t row = 0;
   int64_t draft = 0;
+  int64_t start = 0;  // first visible column
   int64_t length = 0;
-  int64_t length_at_first = 0;
   bool has_nan = false;
   int32_t active_blocks = 1;
   oracle::TopkCut cut;
 };
 
-RowFacts facts_of(const Case& c, const Evidence& e, int64_t row) {
+RowFacts facts_of(const TopkEvidence& e, int64_t row) {
+  const TopkProblem& p = e.problem;
   std::vector<uint32_t> scratch;
-  const std::span<const uint32_t> logits = visible_row(c, *e.inputs, row, scratch);
+  const std::span<const uint32_t> logits = visible_row(p, e.inputs, row, scratch);
   RowFacts facts;
   facts.row = row;
-  facts.draft = row % c.next_n;
+  facts.draft = p.prefill ? 0 : row % p.c.next_n;
+  facts.start = e.inputs.windows[static_cast<size_t>(row)].start;
   facts.length = static_cast<int64_t>(logits.size());
-  facts.length_at_first = e.first_inputs->row_lengths[static_cast<size_t>(row)];
   facts.has_nan = std::any_of(logits.begin(), logits.end(),
                               [](uint32_t bits) { return (bits & 0x7fffffffu) > kInf; });
-  facts.cut = oracle::topk_cut(logits, c.k);
-  const oracle::TopkShape shape = topk_shape(c);
+  facts.cut = oracle::topk_cut(logits, p.k);
+  const oracle::TopkShape shape = topk_shape(p);
   facts.active_blocks = oracle::active_blocks(
       oracle::topk_dispatch(oracle::TopkMethod::kAuto, shape), shape, facts.length);
   return facts;
@@ -55,19 +54,19 @@ struct Compared {
   std::vector<RowFacts> passing;
 };
 
-Compared compare_rows(const Case& c, const Evidence& e) {
+Compared compare_rows(const TopkEvidence& e) {
   Compared compared;
   std::unordered_set<int64_t> failing;
   for (const RowFailure& failure : e.judgement.failures) failing.insert(failure.row);
   for (const RowFailure& failure : e.judgement.failures) {
     if (compared.failing.size() == kRowsCompared) break;
-    compared.failing.push_back(facts_of(c, e, failure.row));
+    compared.failing.push_back(facts_of(e, failure.row));
   }
   // With more failing rows than were kept, an unlisted row proves nothing; then nothing counts as
   // passing.
   if (e.judgement.failing_rows > static_cast<int64_t>(e.judgement.failures.size())) return compared;
-  for (int64_t row = 0; row < c.rows && compared.passing.size() < kRowsCompared; ++row) {
-    if (failing.count(row) == 0) compared.passing.push_back(facts_of(c, e, row));
+  for (int64_t row = 0; row < e.problem.rows && compared.passing.size() < kRowsCompared; ++row) {
+    if (failing.count(row) == 0) compared.passing.push_back(facts_of(e, row));
   }
   return compared;
 }
@@ -79,14 +78,13 @@ struct NamedTrait {
   Trait holds;
 };
 
-std::vector<NamedTrait> traits(const Case& c, const Evidence& e, const Compared& compared) {
+std::vector<NamedTrait> traits(const TopkEvidence& e, const Compared& compared) {
   std::vector<NamedTrait> list;
-  const int64_t k = c.k;
+  const int64_t k = e.problem.k;
   if (e.step > 0) {
     const char* when =
-        c.launch == fixtures::LaunchMode::kGraph ? "at capture" : "in the first launch";
-    int64_t longest = 0;
-    for (const int64_t length : e.first_inputs->row_lengths) longest = std::max(longest, length);
+        e.problem.c.launch == fixtures::LaunchMode::kGraph ? "at capture" : "in the first launch";
+    const int64_t longest = e.first_inputs.longest();
     list.push_back({fmt::format("longer than the longest row {} ({})", when, longest),
                     [longest](const RowFacts& f) { return f.length > longest; }});
   }
@@ -103,6 +101,7 @@ std::vector<NamedTrait> traits(const Case& c, const Evidence& e, const Compared&
       {"ties that must lose at the cut", [](const RowFacts& f) { return f.cut.overhang > 0; }});
   list.push_back(
       {"more than one active block", [](const RowFacts& f) { return f.active_blocks > 1; }});
+  list.push_back({"start > 0", [](const RowFacts& f) { return f.start > 0; }});
   list.push_back({"draft > 0", [](const RowFacts& f) { return f.draft > 0; }});
   list.push_back({"length > k", [k](const RowFacts& f) { return f.length > k; }});
   if (!compared.failing.empty()) {
@@ -119,12 +118,12 @@ std::vector<NamedTrait> traits(const Case& c, const Evidence& e, const Compared&
 }
 
 // " of 24 rows; only rows with ..."
-std::string what_rows(const Case& c, const Evidence& e) {
-  const Compared compared = compare_rows(c, e);
-  std::string text = fmt::format("{} of {} rows", e.judgement.failing_rows, c.rows);
-  const bool all = e.judgement.failing_rows == c.rows;
+std::string what_rows(const TopkEvidence& e) {
+  const Compared compared = compare_rows(e);
+  std::string text = fmt::format("{} of {} rows", e.judgement.failing_rows, e.problem.rows);
+  const bool all = e.judgement.failing_rows == e.problem.rows;
   std::vector<std::string> common;
-  for (const NamedTrait& trait : traits(c, e, compared)) {
+  for (const NamedTrait& trait : traits(e, compared)) {
     if (common.size() == 2) break;
     const bool every = std::all_of(compared.failing.begin(), compared.failing.end(), trait.holds);
     const bool none = std::none_of(compared.passing.begin(), compared.passing.end(), trait.holds);
@@ -149,12 +148,12 @@ struct SlotFacts {
   bool missing_all_minus_inf = true;
 };
 
-SlotFacts slot_facts(const Case& c, const Evidence& e) {
+SlotFacts slot_facts(const TopkEvidence& e) {
   SlotFacts facts;
   std::vector<uint32_t> scratch;
   for (const RowFailure& failure : e.judgement.failures) {
-    const std::span<const uint32_t> logits = visible_row(c, *e.inputs, failure.row, scratch);
-    const int64_t selected = std::min<int64_t>(c.k, static_cast<int64_t>(logits.size()));
+    const std::span<const uint32_t> logits = visible_row(e.problem, e.inputs, failure.row, scratch);
+    const int64_t selected = std::min<int64_t>(e.problem.k, static_cast<int64_t>(logits.size()));
     facts.slots += failure.judgement.bad_slots;
     facts.kinds.merge(failure.judgement.faults);
     for (const oracle::BadSlot& slot : failure.judgement.bad) {
@@ -170,36 +169,34 @@ SlotFacts slot_facts(const Case& c, const Evidence& e) {
   return facts;
 }
 
-bool cut_among_minus_inf(const Case& c, const Evidence& e) {
+bool cut_among_minus_inf(const TopkEvidence& e) {
   std::vector<uint32_t> scratch;
   for (const RowFailure& failure : e.judgement.failures) {
-    const std::span<const uint32_t> logits = visible_row(c, *e.inputs, failure.row, scratch);
-    const oracle::TopkCut cut = oracle::topk_cut(logits, c.k);
+    const std::span<const uint32_t> logits = visible_row(e.problem, e.inputs, failure.row, scratch);
+    const oracle::TopkCut cut = oracle::topk_cut(logits, e.problem.k);
     if (cut.kth_bits != kMinusInf && cut.kth_bits != kLowestFinite) return false;
     if (&failure - e.judgement.failures.data() >= kRowsCompared) break;
   }
   return true;
 }
 
-std::string what_slots(const Case& c, const Evidence& e) {
-  const SlotFacts facts = slot_facts(c, e);
+std::string what_slots(const TopkEvidence& e) {
+  const SlotFacts facts = slot_facts(e);
   if (facts.slots == 0 && facts.missing == 0) return "slots between the output rows were written";
   if (facts.slots > 0 && facts.all_past_selected && facts.missing == 0) {
     const bool untouched = facts.kinds.has(FaultKind::kNeverWritten);
     return fmt::format("bad positions are all >= length: {}",
                        untouched ? "the tail is not written" : "the tail does not hold -1");
   }
-  int64_t longest_at_first = 0;
-  for (const int64_t length : e.first_inputs->row_lengths)
-    longest_at_first = std::max(longest_at_first, length);
+  const int64_t longest_at_first = e.first_inputs.longest();
   if (e.step > 0 && facts.missing > 0 && facts.missing_lowest >= longest_at_first) {
     return fmt::format(
         "no column past {}, the longest length {}, is looked at: a host decision is frozen",
         longest_at_first,
-        c.launch == fixtures::LaunchMode::kGraph ? "at capture" : "in the first launch");
+        e.problem.c.launch == fixtures::LaunchMode::kGraph ? "at capture" : "in the first launch");
   }
   if (facts.kinds.has(FaultKind::kSentinelInside) && facts.all_inside) {
-    const bool masked = facts.missing_all_minus_inf && cut_among_minus_inf(c, e);
+    const bool masked = facts.missing_all_minus_inf && cut_among_minus_inf(e);
     return fmt::format(
         "-1 stands in {} slots that must hold a column{}", facts.slots,
         masked ? ", and only masked (-inf) columns are lost: padding beats -inf" : "");
@@ -219,8 +216,8 @@ std::string what_slots(const Case& c, const Evidence& e) {
 
 }  // namespace
 
-std::string diagnose(const Case& c, const Evidence& e) {
-  return fmt::format("{}; {}", what_rows(c, e), what_slots(c, e));
+std::string diagnose(const TopkEvidence& e) {
+  return fmt::format("{}; {}", what_rows(e), what_slots(e));
 }
 
 }  // namespace exactk::props

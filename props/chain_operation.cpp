@@ -1,0 +1,118 @@
+#include "props/chain_operation.h"
+
+#include <fmt/format.h>
+
+#include "props/device_fill.h"
+
+namespace exactk::props {
+namespace {
+
+struct ChainStep : StepInputs {
+  std::shared_ptr<const StepInputs> topk;
+  IndexStep index;
+
+  std::span<const std::byte> bytes(size_t tensor) const override {
+    return tensor < kTopkTensors ? topk->bytes(tensor) : index.bytes(tensor - kTopkTensors);
+  }
+  int64_t kept_bytes() const override { return topk->kept_bytes() + index.kept_bytes(); }
+  const StepInputs& of_logits() const override { return *topk; }
+};
+
+class ChainCall : public Call {
+ public:
+  ChainCall(const TopkProblem& topk, const IndexProblem& index, int64_t hint)
+      : topk_(topk, hint), index_(index) {
+    chain_.struct_size = sizeof(chain_);
+    chain_.decode = topk_.decode();
+    chain_.prefill = topk_.prefill();
+    chain_.translate = index_.translate();
+    chain_.combine = index_.combine();
+  }
+
+  // The workspace is handed over whole, with the first stage.
+  void place(const Placement& at) override {
+    Placement first = at;
+    first.tensors.resize(kTopkTensors);
+    topk_.place(first);
+    Placement second = at;
+    second.tensors.erase(second.tensors.begin(), second.tensors.begin() + kTopkTensors);
+    second.tensors[kLocalIndices] = at.tensors[kIndices];
+    second.workspace = nullptr;
+    second.workspace_bytes = 0;
+    index_.place(second);
+  }
+
+  const void* descriptor() const override { return &chain_; }
+  const exactk_topk_report* report() const override { return topk_.report(); }
+
+ private:
+  TopkCall topk_;
+  IndexCall index_;
+  exactk_chain chain_{};
+};
+
+const ChainStep& step_of(const StepInputs& inputs) {
+  return static_cast<const ChainStep&>(inputs);
+}
+
+}  // namespace
+
+// The mapping reads the first entries of a row, so whatever a kernel promises, they must be a
+// prefix.
+ChainOperation::ChainOperation(const fixtures::Case& c, const KernelUnderTest& kernel)
+    : Operation(c, kernel),
+      topk_(c, kernel, kernel.kernel->modes | EXACTK_MODE_SET | EXACTK_MODE_PREFIX),
+      index_(index_problem(c)),
+      tensors_(topk_.tensors()) {
+  for (TensorSpec& tensor : index_tensors(index_)) tensors_.push_back(std::move(tensor));
+  tensors_[size_t{kTopkTensors} + size_t{kSlots}].misalign_bytes =
+      0;  // the key is about the logits here
+}
+
+std::shared_ptr<const StepInputs> ChainOperation::make_inputs(int64_t step, LogitsFrom from) const {
+  auto made = std::make_shared<ChainStep>();
+  made->topk = topk_.make_inputs(step, from);
+  made->index.in = fixtures::index_inputs(case_, step);
+  return made;
+}
+
+Bytes ChainOperation::poison(int64_t step, int variant, size_t tensor) const {
+  return tensor < kTopkTensors ? topk_.poison(step, variant, tensor)
+                               : index_poison(index_, step, variant, tensor - kTopkTensors);
+}
+
+std::unique_ptr<Call> ChainOperation::call(const StepInputs* first) const {
+  const int64_t hint = first == nullptr
+                           ? topk_.problem().width
+                           : static_cast<const TopkInputs&>(*step_of(*first).topk).longest();
+  return std::make_unique<ChainCall>(topk_.problem(), index_, hint);
+}
+
+kernels::Result<std::unique_ptr<DeviceFill>> ChainOperation::device_fill(
+    kernels::Device& device) const {
+  return topk_.device_fill(device);
+}
+
+Findings ChainOperation::judge(const Launched& l) const {
+  const ChainStep& inputs = step_of(*l.inputs);
+  const Launched first{l.step,  l.variant, inputs.topk,     step_of(*l.first_inputs).topk,
+                       l.after, l.before,  l.row_checksums, l.call};
+  Findings found = topk_.judge(first);
+  if (!found.ok()) {
+    found.why = fmt::format("the top-k stage: {}", found.why);
+    return found;
+  }
+  const Bytes& local = l.after[kIndices];
+  const Findings mapped = judge_index(
+      index_, inputs.index.in, {reinterpret_cast<const int32_t*>(local.data()), local.size() / 4},
+      l, std::span(l.after).subspan(kTopkTensors), std::span(l.before).subspan(kTopkTensors));
+  found.elements += mapped.elements;
+  if (mapped.ok()) return found;
+  found.why = fmt::format("the mapping stage: {}", mapped.why);
+  found.anatomy = mapped.anatomy;
+  found.broke = mapped.broke;
+  found.faults = mapped.faults;
+  return found;
+}
+
+}  // namespace exactk::props

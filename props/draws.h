@@ -1,0 +1,26 @@
+// The parts of the random cases, private to the generators. Each draws from RapidCheck's current
+// source, so it is called inside a generator only.
+#pragma once
+
+#include <cstdint>
+
+#include "fixtures/case.h"
+#include "props/generators.h"
+
+namespace exactk::props {
+
+// Whole cases of an operation, normalized: topk.decode, topk.prefill and chain.decode; the others.
+fixtures::Case draw_topk(fixtures::Op op, const DrawLimits& limits);
+fixtures::Case draw_requests(fixtures::Op op, const DrawLimits& limits);
+
+// Whether every row of logits of every launch is empty: such a case would prove nothing.
+bool all_empty(const fixtures::Case& c);
+
+// Members that several operations read.
+uint64_t draw_seed();
+void draw_launch(fixtures::Case& c, const DrawLimits& limits);  // mode, replays, poison, schedule
+void draw_table(fixtures::Case& c);   // block table, slots, invalid tokens
+void draw_logits(fixtures::Case& c);  // pattern and layout of logits that others shape
+void draw_tail(fixtures::Case& c);
+
+}  // namespace exactk::props

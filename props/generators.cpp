@@ -1,0 +1,74 @@
+#include "props/generators.h"
+
+#include <rapidcheck.h>
+
+#include "props/draws.h"
+
+namespace exactk::props {
+namespace {
+
+using namespace fixtures;
+
+// How often each operation is drawn where all are.
+struct Share {
+  Op op;
+  int weight;
+};
+constexpr Share kShares[] = {{Op::kTopkDecode, 6},  {Op::kTopkPrefill, 2}, {Op::kCombine, 3},
+                             {Op::kTranslate, 3},   {Op::kSwa, 1},         {Op::kChainDecode, 2},
+                             {Op::kChainPrefill, 2}};
+
+bool is_wanted(const DrawLimits& limits, Op op) {
+  return limits.ops.empty() ||
+         std::find(limits.ops.begin(), limits.ops.end(), op) != limits.ops.end();
+}
+
+Op draw_op(const DrawLimits& limits) {
+  std::vector<Op> hat;
+  for (const Share& share : kShares) {
+    if (is_wanted(limits, share.op))
+      hat.insert(hat.end(), static_cast<size_t>(share.weight), share.op);
+  }
+  return hat[static_cast<size_t>(*rc::gen::inRange<int64_t>(0, std::ssize(hat)))];
+}
+
+bool reads_rows(Op op) {
+  return op == Op::kTopkDecode || op == Op::kTopkPrefill || op == Op::kChainDecode;
+}
+
+}  // namespace
+
+uint64_t draw_seed() {
+  return *rc::gen::inRange<uint64_t>(1, 1000000000);
+}
+
+void draw_tail(Case& c) {
+  c.tail = static_cast<Tail>(*rc::gen::inRange(0, static_cast<int>(Tail::kLose) + 1));
+}
+
+void draw_launch(Case& c, const DrawLimits& limits) {
+  c.poison = static_cast<Poison>(*rc::gen::inRange(0, static_cast<int>(Poison::kStale) + 1));
+  c.workspace = static_cast<WorkspaceState>(
+      *rc::gen::inRange(0, static_cast<int>(WorkspaceState::kOnes) + 1));
+  c.launch = *rc::gen::weightedElement<LaunchMode>(
+      {{3, LaunchMode::kDirect}, {2, LaunchMode::kStream}, {3, LaunchMode::kGraph}});
+  c.replays = *rc::gen::inRange<int64_t>(0, limits.launches_max);
+  c.change = static_cast<uint32_t>(
+      *rc::gen::weightedOneOf<int>({{2, rc::gen::just(static_cast<int>(kChangeAll))},
+                                    {1, rc::gen::inRange(0, static_cast<int>(kChangeAll) + 1)}}));
+  c.schedule = *rc::gen::weightedOneOf<uint64_t>(
+      {{1, rc::gen::just<uint64_t>(0)}, {2, rc::gen::inRange<uint64_t>(1, 1000000)}});
+  c.repeats = *rc::gen::weightedElement<int64_t>({{5, 1}, {1, 2}});
+}
+
+Case draw_case(uint64_t seed, int64_t index, const DrawLimits& limits) {
+  // Under full nominal size: smaller sizes would keep draws away from the upper edges.
+  const rc::Random random(rc::Random::Key{seed, static_cast<uint64_t>(index), 0, 0});
+  const auto any_case = rc::gen::exec([limits] {
+    const Op op = draw_op(limits);
+    return reads_rows(op) ? draw_topk(op, limits) : draw_requests(op, limits);
+  });
+  return any_case(random, rc::kNominalSize).value();
+}
+
+}  // namespace exactk::props

@@ -1,0 +1,31 @@
+#include "props/operation.h"
+
+#include "props/chain_operation.h"
+#include "props/device_fill.h"
+#include "props/index_operation.h"
+#include "props/topk_operation.h"
+
+namespace exactk::props {
+
+kernels::Result<std::unique_ptr<DeviceFill>> Operation::device_fill(kernels::Device&) const {
+  return std::unique_ptr<DeviceFill>();
+}
+
+std::unique_ptr<Operation> make_operation(const fixtures::Case& c, const KernelUnderTest& kernel) {
+  using fixtures::Op;
+  switch (c.op) {
+    case Op::kTopkDecode:
+    case Op::kTopkPrefill:
+      return std::make_unique<TopkOperation>(c, kernel, kernel.kernel->modes);
+    case Op::kCombine:
+    case Op::kTranslate:
+    case Op::kSwa:
+      return std::make_unique<IndexOperation>(c, kernel);
+    case Op::kChainDecode:
+    case Op::kChainPrefill:
+      return std::make_unique<ChainOperation>(c, kernel);
+  }
+  return nullptr;
+}
+
+}  // namespace exactk::props
