@@ -22,8 +22,9 @@ struct CombineRow {
   __device__ int64_t filled() const { return compressed + window_slots; }
 };
 
-// The request whose tokens include `token`, by binary search for the first query start above it:
-// requests without tokens are passed over. The number of requests, if there is none.
+// The request whose tokens include `token`: the first whose query ends above it, so that requests
+// without tokens are passed over. The number of requests, if there is none. By one thread alone, in
+// a binary search.
 template <class Traits>
 __device__ int64_t request_of(const exactk_combine& d, int64_t token) {
   const int64_t wanted = token + Traits::first_query(d.query_start_loc);
@@ -38,6 +39,25 @@ __device__ int64_t request_of(const exactk_combine& d, int64_t token) {
     }
   }
   return low - 1;
+}
+
+// The same for a token that all lanes of a whole wave ask for: each probes one end, so that a load
+// narrows the search by the wave width, and up to as many requests take one.
+template <class Traits>
+__device__ int64_t request_of_wave(const exactk_combine& d, int64_t token) {
+  const int64_t wanted = token + Traits::first_query(d.query_start_loc);
+  const int64_t lane = threadIdx.x % warpSize;
+  int64_t low = 0;
+  int64_t high = d.requests;
+  while (low < high) {
+    const int64_t step = (high - low + warpSize - 1) / warpSize;
+    const int64_t probed = low + lane * step;
+    const bool ended = probed < high && d.query_start_loc[probed + 1] <= wanted;
+    const int64_t passed = __popcll(__ballot(ended));  // ends ascend, so these are the first lanes
+    high = low + passed * step < high ? low + passed * step : high;
+    low = passed == 0 ? high : low + (passed - 1) * step + 1;
+  }
+  return low;
 }
 
 // How many tokens at the image's side a token sees.
@@ -74,8 +94,8 @@ __device__ void place_window(const exactk_combine& d, int64_t token, int64_t pos
 }
 
 template <class Traits>
-__device__ CombineRow combine_row(const exactk_combine& d, int64_t token) {
-  CombineRow row{request_of<Traits>(d, token), 0, 0, 0, 0};
+__device__ CombineRow combine_row(const exactk_combine& d, int64_t request, int64_t token) {
+  CombineRow row{request, 0, 0, 0, 0};
   if (row.request == d.requests) {
     return row;
   }
@@ -119,7 +139,7 @@ __device__ void write_entries(const exactk_combine& d, const CombineRow& row, in
 template <class Traits>
 __global__ __launch_bounds__(kThreadsMax) void combine_rows(exactk_combine d) {
   const int64_t token = blockIdx.x;
-  const CombineRow row = combine_row<Traits>(d, token);
+  const CombineRow row = combine_row<Traits>(d, request_of_wave<Traits>(d, token), token);
   if (row.request == d.requests) {
     return;
   }
@@ -145,7 +165,8 @@ template <class Traits>
 struct CombineLengths {
   exactk_combine d;
   __device__ uint32_t operator()(int64_t token) const {
-    return static_cast<uint32_t>(combine_row<Traits>(d, token).filled());
+    return static_cast<uint32_t>(
+        combine_row<Traits>(d, request_of<Traits>(d, token), token).filled());
   }
 };
 
@@ -156,7 +177,7 @@ __global__ __launch_bounds__(kThreadsMax) void combine_flat(exactk_combine d, Fl
   if (threadIdx.x == 0) {
     write_indptr<Traits>(rows, token, d.indptr);
   }
-  const CombineRow row = combine_row<Traits>(d, token);
+  const CombineRow row = combine_row<Traits>(d, request_of_wave<Traits>(d, token), token);
   write_entries<Traits>(d, row, token, d.indices + rows.begin(token), row.filled());
 }
 
