@@ -23,7 +23,7 @@ struct Slots {
 Slots row_slots(const TopkProblem& p, Slots all, int64_t row) {
   const size_t at = static_cast<size_t>(row * p.out_stride);
   const size_t k = static_cast<size_t>(p.k);
-  return {all.output.subspan(at, k), all.before.subspan(at, k)};
+  return {all.output.subspan(at, k), all.before.empty() ? all.before : all.before.subspan(at, k)};
 }
 
 int64_t changed_gap_slots(const TopkProblem& p, Slots all) {

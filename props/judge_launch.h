@@ -31,6 +31,7 @@ struct LaunchJudgement {
 };
 
 // `output` and `before` are whole output tensors, gaps included: after the launch and before it.
+// `before` may be empty where there are no gaps; then no slot counts as never written.
 // Up to two rows of every launch, those short enough for a sort, are judged a second time through
 // the sort-based reference; a disagreement throws InternalError. So does a row that the device had
 // other logits for than the case says: `row_checksums` are the device's, or empty.

@@ -155,6 +155,7 @@ std::span<const uint32_t> visible_row(const TopkProblem& p, const TopkInputs& in
   const fixtures::RowWindow window = inputs.windows[static_cast<size_t>(row)];
   const size_t length = static_cast<size_t>(window.length);
   if (length == 0) return {};
+  if (inputs.recorded) return inputs.recorded->visible(row, scratch);
   if (inputs.logits.empty()) {
     scratch.resize(static_cast<size_t>(p.width));
     fixtures::logits_row(p.c, inputs.step, row, window, scratch);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,14 @@ enum TopkTensor : size_t {
   kTopkTensors
 };
 
+// Logits that were recorded instead of made from a case.
+class RecordedRows {
+ public:
+  virtual ~RecordedRows() = default;
+  // The visible logits of one row; `scratch` may hold them. Threads ask for rows going upwards.
+  virtual std::span<const uint32_t> visible(int64_t row, std::vector<uint32_t>& scratch) const = 0;
+};
+
 struct TopkInputs : StepInputs {
   int64_t step = 0;
   std::vector<int32_t> seq_lens;  // decode: as the kernel gets them
@@ -52,6 +61,7 @@ struct TopkInputs : StepInputs {
   // fixtures::checksum() of each row's columns [0, width), where the device fills the tensor and it
   // is kept here.
   std::vector<uint64_t> row_checksums;
+  std::shared_ptr<const RecordedRows> recorded;  // in place of `logits`, where no case makes them
 
   std::span<const std::byte> bytes(size_t tensor) const override;
   int64_t kept_bytes() const override { return static_cast<int64_t>(logits.size()) * 4; }
