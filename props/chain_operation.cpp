@@ -112,6 +112,7 @@ Findings ChainOperation::judge(const Launched& l) const {
   found.anatomy = mapped.anatomy;
   found.broke = mapped.broke;
   found.faults = mapped.faults;
+  found.failing_rows = mapped.failing_rows;
   return found;
 }
 

@@ -184,6 +184,7 @@ Findings judge_index(const IndexProblem& p, const fixtures::IndexInputs& in,
   found.why = diagnose(evidence);
   found.anatomy = index_anatomy(evidence);
   found.broke = "contract of every element";
+  found.failing_rows = failing_tokens(evidence);
   return found;
 }
 

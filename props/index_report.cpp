@@ -65,17 +65,6 @@ std::string element_text(const std::string& tensor, const BadElement& bad) {
                      bad.got, before, bad.want, oracle::name(bad.kind));
 }
 
-// The tokens that fail, ascending, without repeats; an element of indptr counts for its row.
-std::vector<int64_t> failing_tokens(const IndexEvidence& e) {
-  std::vector<int64_t> tokens;
-  for (const JudgedTensor& t : e.tensors)
-    tokens.insert(tokens.end(), t.judgement.failing_rows.begin(), t.judgement.failing_rows.end());
-  std::sort(tokens.begin(), tokens.end());
-  tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
-  std::erase_if(tokens, [&](int64_t token) { return token >= e.problem.shape.tokens; });
-  return tokens;
-}
-
 bool all_listed(const IndexEvidence& e) {
   return std::all_of(e.tensors.begin(), e.tensors.end(), [](const JudgedTensor& t) {
     return t.judgement.failing_row_count == static_cast<int64_t>(t.judgement.failing_rows.size());
@@ -151,6 +140,16 @@ std::string what_elements(const JudgedTensor& t) {
 }
 
 }  // namespace
+
+std::vector<int64_t> failing_tokens(const IndexEvidence& e) {
+  std::vector<int64_t> tokens;
+  for (const JudgedTensor& t : e.tensors)
+    tokens.insert(tokens.end(), t.judgement.failing_rows.begin(), t.judgement.failing_rows.end());
+  std::sort(tokens.begin(), tokens.end());
+  tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
+  std::erase_if(tokens, [&](int64_t token) { return token >= e.problem.shape.tokens; });
+  return tokens;
+}
 
 std::string diagnose(const IndexEvidence& e) {
   std::string text = what_tokens(e);

@@ -26,6 +26,9 @@ struct IndexEvidence {
 // the bad elements have in common.
 std::string diagnose(const IndexEvidence& evidence);
 
+// The tokens that fail, ascending, without repeats; an element of indptr counts for its row.
+std::vector<int64_t> failing_tokens(const IndexEvidence& evidence);
+
 // The first failing tokens with their bad elements.
 std::string index_anatomy(const IndexEvidence& evidence);
 

@@ -86,6 +86,7 @@ struct Findings {
   std::string anatomy;  // lines: failing rows with their bad slots
   std::string broke;    // which promise
   oracle::FaultSet faults;
+  std::vector<int64_t> failing_rows;  // rows or tokens, ascending; the first ones, where many fail
   bool ok() const { return why.empty(); }
 };
 

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "fixtures/case.h"
 #include "kernels/device/device.h"
 #include "oracle/verdict.h"
 
 namespace exactk::props {
+
+inline constexpr int kRowsNamed = 16;
 
 struct Outcome {
   fixtures::Case value;
@@ -21,8 +24,10 @@ struct Outcome {
   std::string diagnosis;    // one sentence that says what is wrong, and where
   std::string anatomy;      // lines: failing rows with their bad slots
   std::string broke;        // the promise
-  oracle::FaultSet faults;  // all kinds in it
-  std::string report;       // report_text() of the whole, once it was made
+  oracle::FaultSet faults;  // all kinds in it; for other broken promises the kind that they are of
+  std::vector<int64_t> failing_rows;  // rows or tokens, ascending, at most kRowsNamed
+  std::string report;                 // report_text() of the whole, once it was made
+  int64_t last_step = -1;  // the last launch that was done, so the failing one; -1: not known
   // What was exercised.
   int64_t launches = 0;
   int64_t rows_judged = 0;

@@ -10,6 +10,18 @@ namespace exactk::props {
 
 using nlohmann::json;
 
+namespace {
+
+std::vector<int> fault_numbers(oracle::FaultSet faults) {
+  std::vector<int> numbers;
+  for (int kind = 0; kind < oracle::kFaultKinds; ++kind) {
+    if (faults.has(static_cast<oracle::FaultKind>(kind))) numbers.push_back(kind);
+  }
+  return numbers;
+}
+
+}  // namespace
+
 std::string outcome_to_json(const Outcome& o) {
   const json record = {{"case", fixtures::print_case(o.value)},
                        {"kernel", o.kernel},
@@ -22,6 +34,9 @@ std::string outcome_to_json(const Outcome& o) {
                        {"verdict", static_cast<int>(o.verdict)},
                        {"reason", o.reason},
                        {"report", o.report},
+                       {"faults", fault_numbers(o.faults)},
+                       {"failing_rows", o.failing_rows},
+                       {"last_step", o.last_step},
                        {"launches", o.launches},
                        {"rows", o.rows_judged},
                        {"rows_cut", o.rows_cut},
@@ -50,6 +65,13 @@ Outcome outcome_from_json(std::string_view text) {
     o.verdict = static_cast<oracle::Verdict>(record.at("verdict").get<int>());
     o.reason = record.at("reason");
     o.report = record.at("report");
+    for (const int kind : record.at("faults").get<std::vector<int>>()) {
+      if (kind < 0 || kind >= oracle::kFaultKinds)
+        throw InternalError(fmt::format("an outcome came back with the unknown fault {}", kind));
+      o.faults.add(static_cast<oracle::FaultKind>(kind));
+    }
+    o.failing_rows = record.at("failing_rows").get<std::vector<int64_t>>();
+    o.last_step = record.at("last_step");
     o.launches = record.at("launches");
     o.rows_judged = record.at("rows");
     o.rows_cut = record.at("rows_cut");

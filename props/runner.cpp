@@ -136,16 +136,20 @@ bool judge(Run& run, LaunchId id, const LaunchSession& session,
   const Launched launched{
       id.step, id.variant,           inputs,        inputs_of(run, 0), result.outputs,
       before,  result.row_checksums, session.call()};
+  run.options.launched(launched);
   Findings found = run.operation->judge(launched);
   run.options.alive();
   count(run, found, session.graph_nodes());
+  if (!result.damage.empty()) run.outcome.faults.add(oracle::FaultKind::kGuardBroken);
   // A kernel that writes around its buffers is wrong whatever stands in them, and the slots say
   // more about why.
   if (!found.ok()) {
     run.outcome.diagnosis = found.why;
     run.outcome.anatomy = std::move(found.anatomy);
     run.outcome.broke = std::move(found.broke);
-    run.outcome.faults = found.faults;
+    run.outcome.faults.merge(found.faults);
+    if (found.failing_rows.size() > kRowsNamed) found.failing_rows.resize(kRowsNamed);
+    run.outcome.failing_rows = std::move(found.failing_rows);
     decide(run, Verdict::kFailed, std::move(found.why));
     return false;
   }
@@ -164,6 +168,7 @@ bool same_bytes(Run& run, const std::vector<Bytes>& a, const std::vector<Bytes>&
                 std::string_view what) {
   const std::string difference = run.operation->difference(a, b);
   if (difference.empty()) return true;
+  run.outcome.faults.add(oracle::FaultKind::kUnstable);
   decide(run, Verdict::kFailed, fmt::format("{}: {}", what, difference));
   return false;
 }
@@ -195,6 +200,7 @@ std::vector<std::byte> workspace_of(const Run& run, LaunchId id, int64_t bytes) 
 // One launch: fed, done, judged. The result, or nothing if the case is decided.
 std::optional<LaunchResult> launch(Run& run, LaunchSession& session, LaunchId id,
                                    const std::vector<std::byte>& workspace) {
+  run.outcome.last_step = id.step;
   const std::shared_ptr<const StepInputs> inputs = inputs_of(run, id.step);
   const std::vector<Bytes> before = poison_of(run, id);
   if (auto r = session.feed(*inputs, before, workspace); !r) {

@@ -17,6 +17,8 @@ struct RunnerOptions {
   int workers = 2;      // host device only
   LogitsFrom logits_from = LogitsFrom::kHost;
   std::function<void()> alive = [] {};  // called after every judged launch
+  // Shown every launch before it is judged; for whoever keeps what was fed and answered.
+  std::function<void(const Launched&)> launched = [](const Launched&) {};
 };
 
 class Runner {

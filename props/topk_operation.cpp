@@ -200,6 +200,7 @@ Findings TopkOperation::judge(const Launched& l) const {
   found.anatomy = topk_anatomy(evidence);
   found.broke = topk_broke(evidence);
   found.faults = judgement.faults;
+  for (const RowFailure& failure : judgement.failures) found.failing_rows.push_back(failure.row);
   return found;
 }
 

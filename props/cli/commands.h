@@ -13,6 +13,8 @@ using Chosen = std::function<int()>;
 void add_list(CLI::App& app, Chosen& chosen);
 void add_run(CLI::App& app, Chosen& chosen);
 void add_replay(CLI::App& app, Chosen& chosen);
+void add_shrink(CLI::App& app, Chosen& chosen);
 void add_bench(CLI::App& app, Chosen& chosen);
+void add_check(CLI::App& app, Chosen& chosen);
 
 }  // namespace exactk::props::cli

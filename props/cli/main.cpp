@@ -23,7 +23,9 @@ int run_tool(int argc, char** argv) {
   cli::add_list(app, chosen);
   cli::add_run(app, chosen);
   cli::add_replay(app, chosen);
+  cli::add_shrink(app, chosen);
   cli::add_bench(app, chosen);
+  cli::add_check(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version

@@ -1,0 +1,115 @@
+// A random failing case of every planted fault becomes a small one.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <optional>
+
+#include "kernels/registry.h"
+#include "props/generators.h"
+#include "props/isolated_runner.h"
+#include "props/kernel_under_test.h"
+#include "props/shrink.h"
+#include "props/shrink_candidates.h"
+
+namespace exactk::tests {
+namespace {
+
+using fixtures::Case;
+using props::Outcome;
+
+// What a fault's smallest case may have.
+struct Bound {
+  int64_t rows = 2;  // or tokens
+  int64_t columns = 64;
+};
+const std::map<std::string_view, Bound> kBounds = {
+    {"mutant.gate_one_row_early", {384}},  // the gate is at 384 rows
+    {"mutant.negative_length", {3}},       // needs a query longer than its sequence by two
+    {"mutant.topk_width_is_stride", {3}},  // two tokens still get the right answer
+    {"mutant.requests_of_one_size", {4}},  // found in one request and rows of none behind it
+};
+
+class Bench {
+ public:
+  explicit Bench(const kernels::Mutant& mutant)
+      : runner_("host", 10,
+                [](std::string_view name) -> kernels::Result<props::KernelUnderTest> {
+                  return props::select_kernels("host", name)->front();
+                }),
+        kernel_(props::select_kernels("host", mutant.kernel->name)->front()) {}
+
+  Outcome run(const Case& c) {
+    props::Job job{c, kernel_, {}};
+    job.options.wave_width = 64;
+    return runner_.run(job);
+  }
+
+ private:
+  props::IsolatedRunner runner_;
+  props::KernelUnderTest kernel_;
+};
+
+int64_t rows_of(const Case& c) {
+  return props::shrink_measure(c)[2];
+}
+
+// The first random case of some size at which the fault shows, or its recorded case where it shows
+// in none.
+Outcome big_failure(const kernels::Mutant& mutant, Bench& bench) {
+  constexpr int kDraws = 400;
+  constexpr int64_t kRowsMin = 4;
+  const Case recorded = *fixtures::parse_case(mutant.reaching_case);
+  for (int i = 0; i < kDraws; ++i) {
+    const Case c = props::draw_case(11, i, {20000, 4, {recorded.op}});
+    if (rows_of(c) < kRowsMin) continue;
+    Outcome outcome = bench.run(c);
+    if (outcome.verdict == oracle::Verdict::kFailed) return outcome;
+  }
+  return bench.run(recorded);
+}
+
+void expect_small(const kernels::Mutant& mutant) {
+  const std::string_view name = mutant.kernel->name;
+  Bench bench(mutant);
+  const Outcome failed = big_failure(mutant, bench);
+  ASSERT_EQ(oracle::Verdict::kFailed, failed.verdict) << name;
+  const auto start = std::chrono::steady_clock::now();
+  const props::ShrinkResult result =
+      props::shrink(failed, [&](const Case& c) { return bench.run(c); });
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  const Case& smallest = result.outcome.value;
+  fmt::print("{:32} {:4} rows  {:3} executions  {:5.2f} s  {}{}\n    from {}\n    to   {}\n", name,
+             rows_of(failed.value), result.executions, took.count(),
+             result.minimal ? "minimal" : "budget ended",
+             result.smallest_again.failed < result.smallest_again.runs ? ", flaky" : "",
+             fixtures::print_case(failed.value), fixtures::print_case(smallest));
+  const auto found = kBounds.find(name);
+  const Bound bound = found == kBounds.end() ? Bound{} : found->second;
+  const props::ShrinkMeasure measure = props::shrink_measure(smallest);
+  EXPECT_LE(measure[2], bound.rows) << name << ": " << fixtures::print_case(smallest);
+  EXPECT_LE(measure[4], bound.columns) << name << ": " << fixtures::print_case(smallest);
+  EXPECT_LT(took.count(), 20) << name;
+}
+
+class ShrinkMutants : public testing::TestWithParam<std::string_view> {};
+
+// One that waits for ever costs its timeout at every execution and fails whatever the case is.
+TEST_P(ShrinkMutants, BecomeSmallFromARandomCase) {
+  int judged = 0;
+  for (const kernels::Mutant& mutant : kernels::target_kernels("host")->mutants) {
+    if (mutant.kernel->name == std::string_view("mutant.waits_for_ever")) continue;
+    if (mutant.kernel->op != GetParam()) continue;
+    ++judged;
+    expect_small(mutant);
+  }
+  EXPECT_GE(judged, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Op, ShrinkMutants,
+                         testing::Values("topk.decode", "topk.prefill", "index.combine",
+                                         "index.translate", "index.swa", "chain.decode"));
+
+}  // namespace
+}  // namespace exactk::tests
