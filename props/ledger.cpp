@@ -38,7 +38,8 @@ void Ledger::add(const Outcome& o) {
   judged_cases_.insert(fixtures::print_case(o.value));
   ++axes_["kernel"][o.kernel];
   ++axes_["wave"][fmt::format("{}", o.device.wave_width)];
-  ++axes_["launch"][std::string(fixtures::name(o.value.launch))];
+  const bool session = o.value.session.count > 0;
+  ++axes_["launch"][session ? "session" : std::string(fixtures::name(o.value.launch))];
   ++axes_["pattern"][std::string(fixtures::name(o.value.pattern.kind))];
   ++axes_["lens"][std::string(fixtures::name(o.value.lens.kind))];
   if (!o.path.empty()) ++axes_["path"][o.path];

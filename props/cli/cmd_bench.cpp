@@ -134,20 +134,21 @@ bool is_topk(const Case& c) {
 kernels::Result<Times> time_kernel(const Operation& operation, Benched& bench, int repeats) {
   const LogitsFrom from = logits_from(bench.device->info());
   const auto inputs = operation.make_inputs(0, from);
-  auto session =
-      LaunchSession::open(*bench.device, operation, operation.value().launch, *inputs, from);
+  const fixtures::LaunchMode mode = operation.value().launch;
+  auto session = LaunchSession::open(*bench.device, operation, from);
   if (!session) return tl::unexpected(session.error());
   std::vector<Bytes> before;
   for (const TensorSpec& tensor : operation.tensors()) {
     before.emplace_back(tensor.role == Role::kOutput ? static_cast<size_t>(tensor.bytes) : 0);
   }
   const std::vector<std::byte> workspace(static_cast<size_t>((*session)->workspace_bytes()));
-  if (auto fed = (*session)->feed(*inputs, before, workspace); !fed)
+  if (auto fed = (*session)->feed(*inputs, before, workspace, 0); !fed)
     return tl::unexpected(fed.error());
   // On a GPU many calls follow each other, so that the wait for the last one weighs little.
   const int calls = bench.device->info().kind == "host" ? 1 : kCallsPerWait;
-  if (auto warm = (*session)->call_unchecked(calls); !warm) return tl::unexpected(warm.error());
-  Times times = time(repeats, [&] { (void)(*session)->call_unchecked(calls); });
+  if (auto warm = (*session)->call_unchecked(mode, calls); !warm)
+    return tl::unexpected(warm.error());
+  Times times = time(repeats, [&] { (void)(*session)->call_unchecked(mode, calls); });
   times.min_s /= calls;
   times.median_s /= calls;
   return times;
