@@ -6,8 +6,8 @@
 #include <set>
 
 #include "fixtures/lengths.h"
-#include "fixtures/session.h"
 #include "fixtures/materialize.h"
+#include "fixtures/session.h"
 #include "oracle/dispatch_policy.h"
 #include "props/index_problem.h"
 #include "props/topk_problem.h"
