@@ -3,19 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "fixtures/checksum.h"
 #include "props/internal_error.h"
+#include "props/kernel_call.h"
 
 namespace exactk::props {
 namespace {
 
 using kernels::GuardedBuffer;
 using kernels::Result;
-
-constexpr size_t kMessageBytes = 512;
 
 Result<std::unique_ptr<GuardedBuffer>> make_buffer(kernels::Device& device, int64_t bytes,
                                                    int64_t misalign_bytes = 0) {
@@ -70,8 +68,10 @@ Result<std::unique_ptr<LaunchSession>> LaunchSession::open(kernels::Device& devi
                                                            LogitsFrom from) {
   std::unique_ptr<LaunchSession> session(new LaunchSession(device, operation, mode));
   session->call_ = operation.call(&first);
-  session->workspace_bytes_ =
-      operation.kernel().kernel->workspace_bytes(session->call_->descriptor());
+  const auto workspace =
+      ask_workspace_bytes(*operation.kernel().kernel, session->call_->descriptor());
+  session->workspace_bytes_ = workspace.value_or(0);
+  if (!workspace) session->refused_ = workspace.error();
   if (auto allocated = session->allocate(); !allocated) return tl::unexpected(allocated.error());
   if (from == LogitsFrom::kDevice) {
     auto fill = operation.device_fill(device);
@@ -107,6 +107,7 @@ Result<void> LaunchSession::allocate() {
 
 Result<void> LaunchSession::feed(const StepInputs& inputs, const std::vector<Bytes>& before,
                                  std::span<const std::byte> workspace) {
+  if (!refused_.empty()) return tl::unexpected(refused_);
   const std::vector<TensorSpec>& tensors = operation_.tensors();
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i].role != Role::kInput || !buffers_[i]) continue;
@@ -129,36 +130,35 @@ Result<void> LaunchSession::upload_outputs() {
   return {};
 }
 
-Result<void> LaunchSession::call_kernel() {
-  std::array<char, kMessageBytes> message{};
-  const exactk_status status =
-      operation_.kernel().kernel->launch(call_->descriptor(), message.data(), message.size());
-  if (status == EXACTK_OK) return {};
-  return tl::unexpected(fmt::format("the launch returned {}: {}",
-                                    status == EXACTK_DECLINED ? "declined" : "an error",
-                                    message.data()));
-}
-
 Result<void> LaunchSession::call_kernel(int times) {
   for (int i = 0; i < times; ++i) {
-    if (auto r = call_kernel(); !r) return r;
+    if (auto r = call_launch(*operation_.kernel().kernel, call_->descriptor()); !r) return r;
   }
   return {};
+}
+
+Result<void> LaunchSession::capture(int calls) {
+  if (auto r = device_.begin_capture(stream_); !r) return r;
+  auto called = call_kernel(calls);
+  auto ended = device_.end_capture(stream_);
+  if (!called) return called;
+  if (!ended) return ended;
+  captured_ = true;
+  nodes_ = device_.graph_nodes();
+  if (nodes_.all() == 0) {
+    return tl::unexpected(kernels::Error(
+        "the captured graph is empty: the launch did its work at once, or on another "
+        "stream than the one that it was given"));
+  }
+  // What the call did by itself must not be taken for the work of the replay.
+  return upload_outputs();
 }
 
 // Calls the kernel, or replays the graph that holds so many calls.
 Result<void> LaunchSession::run(int calls) {
   if (mode_ != fixtures::LaunchMode::kGraph) return call_kernel(calls);
   if (!captured_) {
-    if (auto r = device_.begin_capture(stream_); !r) return r;
-    auto called = call_kernel(calls);
-    auto ended = device_.end_capture(stream_);
-    if (!called) return called;
-    if (!ended) return ended;
-    captured_ = true;
-    nodes_ = device_.graph_nodes();
-    // What the call did by itself must not be taken for the work of the replay.
-    if (auto r = upload_outputs(); !r) return r;
+    if (auto r = capture(calls); !r) return r;
   }
   return device_.replay(stream_);
 }

@@ -61,8 +61,8 @@ class LaunchSession {
   LaunchSession(kernels::Device& device, const Operation& operation, fixtures::LaunchMode mode);
   kernels::Result<void> allocate();
   kernels::Result<void> upload_outputs();
-  kernels::Result<void> call_kernel();
   kernels::Result<void> call_kernel(int times);
+  kernels::Result<void> capture(int calls);
   kernels::Result<void> run(int calls);
   kernels::Result<std::string> find_damage(const StepInputs& fed);
   kernels::Result<std::string> find_broken_guard(const std::string& name,
@@ -76,6 +76,7 @@ class LaunchSession {
   std::unique_ptr<Call> call_;
   void* stream_ = nullptr;
   int64_t workspace_bytes_ = 0;
+  std::string refused_;  // why no launch can be fed: the kernel asks for no possible workspace
   bool captured_ = false;
   std::vector<Bytes> before_;
   kernels::Device::GraphNodes nodes_;

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <chrono>
 #include <optional>
 
 #include "fixtures/materialize.h"
 #include "oracle/topk_contract.h"
+#include "props/declared.h"
+#include "props/kernel_call.h"
 #include "props/launch_session.h"
 #include "props/operation.h"
 
@@ -49,6 +50,15 @@ bool promises_repeatable(const Run& run) {
   return (run.outcome.promised & oracle::kRepeatable) != 0;
 }
 
+// Whether a launch of the case holds NaN that the kernel declares not to take.
+bool holds_untaken_nan(const Run& run) {
+  if (run.kernel.kernel->nan_policy != EXACTK_NAN_NOT_TAKEN) return false;
+  for (int64_t step = 0; step <= run.c.replays; ++step) {
+    if (run.operation->holds_nan(*inputs_of(run, step))) return true;
+  }
+  return false;
+}
+
 // Whether the case can be run at all; sets the verdict if not.
 bool admit(Run& run) {
   if (const fixtures::Error error = fixtures::validate(run.c); !error.empty()) {
@@ -60,11 +70,12 @@ bool admit(Run& run) {
     return false;
   }
   run.operation = make_operation(run.c, run.kernel);
+  if (std::string why = beyond_limits(run.kernel.kernel->limits, run.c); !why.empty())
+    return decide(run, Verdict::kSkipped, std::move(why)), false;
   const std::unique_ptr<Call> call = run.operation->call(nullptr);
-  std::array<char, 512> message{};
-  const exactk_status status =
-      run.kernel.kernel->supports(call->descriptor(), message.data(), message.size());
-  const std::string said(message.data());
+  const auto asked = ask_supports(*run.kernel.kernel, call->descriptor());
+  if (!asked) return decide(run, Verdict::kFailed, asked.error()), false;
+  const auto& [status, said] = *asked;
   const bool expected = run.operation->policy_takes();
   if (status != EXACTK_OK && run.kernel.method && expected) {
     decide(run, Verdict::kUnsupported,
@@ -83,11 +94,12 @@ bool admit(Run& run) {
     decide(run, Verdict::kFailed, "the kernel takes a shape that its policy declines");
     return false;
   }
+  const auto workspace = ask_workspace_bytes(*run.kernel.kernel, call->descriptor());
+  if (!workspace) return decide(run, Verdict::kFailed, workspace.error()), false;
   // The host device lives in the host's memory, beside the host's own copies: the inputs, and each
   // output before the launch, after it, and under the first poison.
   const bool shared_memory = run.device.info().kind == "host";
-  int64_t need =
-      device_bytes(*run.operation, run.kernel.kernel->workspace_bytes(call->descriptor()));
+  int64_t need = device_bytes(*run.operation, *workspace);
   for (const TensorSpec& tensor : run.operation->tensors()) {
     if (shared_memory) need += tensor.bytes * (tensor.role == Role::kInput ? 1 : 4);
   }
@@ -97,6 +109,10 @@ bool admit(Run& run) {
            fmt::format("needs {}, {} free", bytes_text(need), bytes_text(free)));
     return false;
   }
+  if (holds_untaken_nan(run)) {
+    decide(run, Verdict::kSkipped, "takes no NaN among the logits in view; got some");
+    return false;
+  }
   return true;
 }
 
@@ -104,10 +120,11 @@ bool admit(Run& run) {
 // kept, or not promised, or not captured.
 std::string graph_difference(const Run& run, const kernels::Device::GraphNodes& nodes) {
   const bool promised = (run.outcome.promised & oracle::kKernelsOnly) != 0;
-  if (!promised || nodes.memsets + nodes.memcpys == 0) return "";
+  if (!promised || nodes.all() == nodes.kernels) return "";
   return fmt::format(
-      "the captured graph holds {} memset and {} memcpy nodes; kernels alone are promised",
-      nodes.memsets, nodes.memcpys);
+      "the captured graph holds {} memset and {} memcpy nodes and {} of other kinds; kernels alone "
+      "are promised",
+      nodes.memsets, nodes.memcpys, nodes.others);
 }
 
 struct LaunchId {
@@ -123,7 +140,7 @@ void count(Run& run, const Findings& found, const kernels::Device::GraphNodes& n
   outcome.elements += found.elements;
   outcome.path = found.path;
   run.rows_selected += found.rows_selected;
-  if (nodes.kernels + nodes.memsets + nodes.memcpys > 0) {
+  if (nodes.all() > 0) {
     outcome.graph = fmt::format("{} kernels, {} memsets, {} memcpys", nodes.kernels, nodes.memsets,
                                 nodes.memcpys);
   }
@@ -293,6 +310,7 @@ Outcome Runner::run(const Case& c, const KernelUnderTest& kernel, const RunnerOp
   Outcome outcome;
   outcome.value = c;
   outcome.kernel = kernel.name();
+  outcome.plugin = kernel.plugin;
   outcome.promised = kernel.kernel->modes;
   if (device_.info().kind == "host") {
     (void)device_.configure({options.wave_width, c.schedule, options.workers});

@@ -41,6 +41,7 @@ class TopkOperation : public Operation {
   Bytes poison(int64_t step, int variant, size_t tensor) const override;
   std::unique_ptr<Call> call(const StepInputs* first) const override;
   Findings judge(const Launched& launched) const override;
+  bool holds_nan(const StepInputs& inputs) const override;
   bool policy_takes() const override;
   std::string difference(const std::vector<Bytes>& a, const std::vector<Bytes>& b) const override;
   kernels::Result<std::unique_ptr<DeviceFill>> device_fill(kernels::Device&) const override;
