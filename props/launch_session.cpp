@@ -3,20 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "fixtures/checksum.h"
 #include "fixtures/session.h"
 #include "props/internal_error.h"
+#include "props/kernel_call.h"
 
 namespace exactk::props {
 namespace {
 
 using kernels::GuardedBuffer;
 using kernels::Result;
-
-constexpr size_t kMessageBytes = 512;
 
 Result<std::unique_ptr<GuardedBuffer>> make_buffer(kernels::Device& device, int64_t bytes,
                                                    int64_t misalign_bytes = 0) {
@@ -56,17 +54,20 @@ int64_t device_bytes(const Operation& operation, int64_t workspace_bytes) {
   return bytes;
 }
 
-int64_t workspace_bytes(const Operation& operation) {
+Result<int64_t> workspace_bytes(const Operation& operation) {
   int64_t most = 0;
   for (int64_t launch = 0; launch < fixtures::launch_count(operation.value()); ++launch) {
     const std::unique_ptr<Call> call = operation.call(launch);
-    most = std::max(most, operation.kernel().kernel->workspace_bytes(call->descriptor()));
+    const auto asked = ask_workspace_bytes(*operation.kernel().kernel, call->descriptor());
+    if (!asked) return asked;
+    most = std::max(most, *asked);
   }
   return most;
 }
 
-LaunchSession::LaunchSession(kernels::Device& device, const Operation& operation)
-    : device_(device), operation_(operation) {}
+LaunchSession::LaunchSession(kernels::Device& device, const Operation& operation,
+                             int64_t workspace_bytes)
+    : device_(device), operation_(operation), workspace_bytes_(workspace_bytes) {}
 
 LaunchSession::~LaunchSession() {
   if (captured_call_) (void)device_.drop_graph();
@@ -74,9 +75,9 @@ LaunchSession::~LaunchSession() {
 
 Result<std::unique_ptr<LaunchSession>> LaunchSession::open(kernels::Device& device,
                                                            const Operation& operation,
+                                                           int64_t workspace_bytes,
                                                            LogitsFrom from) {
-  std::unique_ptr<LaunchSession> session(new LaunchSession(device, operation));
-  session->workspace_bytes_ = props::workspace_bytes(operation);
+  std::unique_ptr<LaunchSession> session(new LaunchSession(device, operation, workspace_bytes));
   if (auto allocated = session->allocate(); !allocated) return tl::unexpected(allocated.error());
   if (from == LogitsFrom::kDevice) {
     auto fill = operation.device_fill(device);
@@ -140,13 +141,7 @@ std::shared_ptr<Call> LaunchSession::make_call(int stream, int64_t known) const 
 
 Result<void> LaunchSession::call_kernel(const Call& call, int times) {
   for (int i = 0; i < times; ++i) {
-    std::array<char, kMessageBytes> message{};
-    const exactk_status status =
-        operation_.kernel().kernel->launch(call.descriptor(), message.data(), message.size());
-    if (status == EXACTK_OK) continue;
-    return tl::unexpected(fmt::format("the launch returned {}: {}",
-                                      status == EXACTK_DECLINED ? "declined" : "an error",
-                                      message.data()));
+    if (auto r = call_launch(*operation_.kernel().kernel, call.descriptor()); !r) return r;
   }
   return {};
 }
@@ -161,6 +156,11 @@ Result<void> LaunchSession::capture_calls(int stream, int64_t known, int times) 
   if (!called) return called;
   if (!ended) return ended;
   captured_call_ = std::move(call);
+  if (device_.graph_nodes().all() == 0) {
+    return tl::unexpected(kernels::Error(
+        "the captured graph is empty: the launch did its work at once, or on another "
+        "stream than the one that it was given"));
+  }
   return {};
 }
 

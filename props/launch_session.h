@@ -18,7 +18,7 @@ namespace exactk::props {
 int64_t device_bytes(const Operation& operation, int64_t workspace_bytes);
 
 // What the kernel asks for, over all launches of the case: it may depend on what a host knows.
-int64_t workspace_bytes(const Operation& operation);
+kernels::Result<int64_t> workspace_bytes(const Operation& operation);
 
 // "5.2 GiB"
 std::string bytes_text(int64_t bytes);
@@ -36,6 +36,7 @@ class LaunchSession {
   // Allocates; an error is one sentence. `operation` outlives the session.
   static kernels::Result<std::unique_ptr<LaunchSession>> open(kernels::Device& device,
                                                               const Operation& operation,
+                                                              int64_t workspace_bytes,
                                                               LogitsFrom from);
   ~LaunchSession();
 
@@ -63,7 +64,7 @@ class LaunchSession {
   kernels::Device::GraphNodes graph_nodes() const;
 
  private:
-  LaunchSession(kernels::Device& device, const Operation& operation);
+  LaunchSession(kernels::Device& device, const Operation& operation, int64_t workspace_bytes);
   kernels::Result<void> allocate();
   kernels::Result<void> upload_outputs();
   std::shared_ptr<Call> make_call(int stream, int64_t known) const;

@@ -33,6 +33,7 @@ void Ledger::add(const Outcome& o) {
   const bool bad = o.verdict == Verdict::kFailed || o.verdict == Verdict::kUnsupported ||
                    o.verdict == Verdict::kInvalid;
   if (bad && failing_replays_.size() < kReplaysKept) failing_replays_.push_back(replay_line(o));
+  if (o.at_load) return;
   if (o.verdict != Verdict::kPassed && o.verdict != Verdict::kWeak && o.verdict != Verdict::kFailed)
     return;
   judged_cases_.insert(fixtures::print_case(o.value));

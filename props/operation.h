@@ -106,6 +106,8 @@ class Operation {
   virtual std::unique_ptr<Call> call(std::optional<int64_t> launch) const = 0;
   virtual Findings judge(const Launched& launched) const = 0;
 
+  // Whether a logit in view is NaN.
+  virtual bool holds_nan(const StepInputs&) const { return false; }
   // Whether the published policy takes the case, for a kernel whose policy is known.
   virtual bool policy_takes() const { return true; }
   // The first slot under contract at which two launches differ that must agree, as "row r pos p

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <chrono>
 #include <optional>
 
 #include "fixtures/materialize.h"
 #include "fixtures/session.h"
 #include "oracle/topk_contract.h"
+#include "props/declared.h"
+#include "props/kernel_call.h"
 #include "props/launch_session.h"
 #include "props/operation.h"
 
@@ -36,6 +37,7 @@ struct Run {
   // Outputs under variant 0, by step, for the poison differential.
   std::vector<std::vector<Bytes>> first_outputs;
   int64_t rows_selected = 0;
+  int64_t workspace_bytes = 0;
 };
 
 void decide(Run& run, Verdict verdict, std::string reason) {
@@ -51,6 +53,15 @@ bool promises_repeatable(const Run& run) {
   return (run.outcome.promised & oracle::kRepeatable) != 0;
 }
 
+// Whether a launch of the case holds NaN that the kernel declares not to take.
+bool holds_untaken_nan(const Run& run) {
+  if (run.kernel.kernel->nan_policy != EXACTK_NAN_NOT_TAKEN) return false;
+  for (int64_t step = 0; step < fixtures::launch_count(run.c); ++step) {
+    if (run.operation->holds_nan(*inputs_of(run, step))) return true;
+  }
+  return false;
+}
+
 // Whether the case can be run at all; sets the verdict if not.
 bool admit(Run& run) {
   if (const fixtures::Error error = fixtures::validate(run.c); !error.empty()) {
@@ -62,11 +73,12 @@ bool admit(Run& run) {
     return false;
   }
   run.operation = make_operation(run.c, run.kernel);
+  if (std::string why = beyond_limits(run.kernel.kernel->limits, run.c); !why.empty())
+    return decide(run, Verdict::kSkipped, std::move(why)), false;
   const std::unique_ptr<Call> call = run.operation->call(std::nullopt);
-  std::array<char, 512> message{};
-  const exactk_status status =
-      run.kernel.kernel->supports(call->descriptor(), message.data(), message.size());
-  const std::string said(message.data());
+  const auto asked = ask_supports(*run.kernel.kernel, call->descriptor());
+  if (!asked) return decide(run, Verdict::kFailed, asked.error()), false;
+  const auto& [status, said] = *asked;
   const bool expected = run.operation->policy_takes();
   if (status != EXACTK_OK && run.kernel.method && expected) {
     decide(run, Verdict::kUnsupported,
@@ -85,10 +97,13 @@ bool admit(Run& run) {
     decide(run, Verdict::kFailed, "the kernel takes a shape that its policy declines");
     return false;
   }
+  const auto workspace = workspace_bytes(*run.operation);
+  if (!workspace) return decide(run, Verdict::kFailed, workspace.error()), false;
+  run.workspace_bytes = *workspace;
   // The host device lives in the host's memory, beside the host's own copies: the inputs, and each
   // output before the launch, after it, and under the first poison.
   const bool shared_memory = run.device.info().kind == "host";
-  int64_t need = device_bytes(*run.operation, workspace_bytes(*run.operation));
+  int64_t need = device_bytes(*run.operation, *workspace);
   for (const TensorSpec& tensor : run.operation->tensors()) {
     if (shared_memory) need += tensor.bytes * (tensor.role == Role::kInput ? 1 : 4);
   }
@@ -98,6 +113,10 @@ bool admit(Run& run) {
            fmt::format("needs {}, {} free", bytes_text(need), bytes_text(free)));
     return false;
   }
+  if (holds_untaken_nan(run)) {
+    decide(run, Verdict::kSkipped, "takes no NaN among the logits in view; got some");
+    return false;
+  }
   return true;
 }
 
@@ -105,10 +124,11 @@ bool admit(Run& run) {
 // kept, or not promised, or not captured.
 std::string graph_difference(const Run& run, const kernels::Device::GraphNodes& nodes) {
   const bool promised = (run.outcome.promised & oracle::kKernelsOnly) != 0;
-  if (!promised || nodes.memsets + nodes.memcpys == 0) return "";
+  if (!promised || nodes.all() == nodes.kernels) return "";
   return fmt::format(
-      "the captured graph holds {} memset and {} memcpy nodes; kernels alone are promised",
-      nodes.memsets, nodes.memcpys);
+      "the captured graph holds {} memset and {} memcpy nodes and {} of other kinds; kernels alone "
+      "are promised",
+      nodes.memsets, nodes.memcpys, nodes.others);
 }
 
 // How far the actions of the case have come under one of its poisons.
@@ -129,7 +149,7 @@ void count(Run& run, const Findings& found, const kernels::Device::GraphNodes& n
   outcome.elements += found.elements;
   outcome.path = found.path;
   run.rows_selected += found.rows_selected;
-  if (nodes.kernels + nodes.memsets + nodes.memcpys > 0) {
+  if (nodes.all() > 0) {
     outcome.graph = fmt::format("{} kernels, {} memsets, {} memcpys", nodes.kernels, nodes.memsets,
                                 nodes.memcpys);
   }
@@ -285,12 +305,6 @@ std::optional<KernelUnderTest> kernel_of(const Run& run, fixtures::Op op) {
   return std::nullopt;
 }
 
-bool takes(const KernelUnderTest& kernel, const Operation& operation) {
-  std::array<char, 512> message{};
-  return kernel.kernel->supports(operation.call(0)->descriptor(), message.data(), message.size()) ==
-         EXACTK_OK;
-}
-
 // The plain case of another operation, or of the same one in another shape, in between: with
 // buffers of its own, judged as well. Nothing happens where no kernel takes it.
 bool run_between(Run& run, const Course& at, fixtures::Op op) {
@@ -299,14 +313,18 @@ bool run_between(Run& run, const Course& at, fixtures::Op op) {
   const auto kernel = kernel_of(run, op);
   if (!kernel) return true;
   const std::unique_ptr<Operation> operation = make_operation(other, *kernel);
-  if (!takes(*kernel, *operation)) return true;
+  const auto taken = ask_supports(*kernel->kernel, operation->call(0)->descriptor());
+  if (taken && taken->status != EXACTK_OK) return true;
   const auto fail = [&](const std::string& why) {
     decide(run, Verdict::kFailed,
            fmt::format("{} in between, on '{}': {}", kernel->name(), fixtures::print_case(other),
                        why));
     return false;
   };
-  auto session = LaunchSession::open(run.device, *operation, run.options.logits_from);
+  if (!taken) return fail(taken.error());
+  const auto bytes = workspace_bytes(*operation);
+  if (!bytes) return fail(bytes.error());
+  auto session = LaunchSession::open(run.device, *operation, *bytes, run.options.logits_from);
   if (!session) return decide(run, Verdict::kSkipped, session.error()), false;
   const auto inputs = run.cache.get(*operation, 0, run.options.logits_from);
   const std::vector<Bytes> before = poison_of(*operation, 0, at.variant);
@@ -345,7 +363,8 @@ bool act(Run& run, Course& at, const fixtures::Action& action) {
 // A session of the case's operation, or nothing if the case is decided.
 std::unique_ptr<LaunchSession> open_session(Run& run) {
   if (!configure_host(run, run.c.schedule)) return nullptr;
-  auto session = LaunchSession::open(run.device, *run.operation, run.options.logits_from);
+  auto session =
+      LaunchSession::open(run.device, *run.operation, run.workspace_bytes, run.options.logits_from);
   if (session) return std::move(*session);
   decide(run, Verdict::kSkipped, session.error());
   return nullptr;
@@ -389,13 +408,14 @@ Outcome Runner::run(const Case& c, const KernelUnderTest& kernel, const RunnerOp
   Outcome outcome;
   outcome.value = c;
   outcome.kernel = kernel.name();
+  outcome.plugin = kernel.plugin;
   outcome.promised = kernel.kernel->modes;
   if (device_.info().kind == "host") {
     (void)device_.configure({options.wave_width, c.schedule, options.workers});
   }
   outcome.device = device_.info();
   Run run{c,       kernel, device_, inputs_, options, outcome, outcome.device.kind == "host",
-          nullptr, {},     0};
+          nullptr, {},     0,       0};
   if (admit(run)) {
     bool held = true;
     for (int variant = 0; held && variant < kVariants; ++variant) held = run_variant(run, variant);

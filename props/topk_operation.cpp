@@ -144,6 +144,17 @@ std::unique_ptr<Call> TopkOperation::call(std::optional<int64_t> launch) const {
   return std::make_unique<TopkCall>(problem_, length_hint(launch));
 }
 
+bool TopkOperation::holds_nan(const StepInputs& inputs) const {
+  const auto& topk = static_cast<const TopkInputs&>(inputs);
+  const auto is_nan = [](uint32_t bits) { return (bits & 0x7fffffffu) > 0x7f800000u; };
+  std::vector<uint32_t> scratch;
+  for (int64_t row = 0; row < problem_.rows; ++row) {
+    const auto view = visible_row(problem_, topk, row, scratch);
+    if (std::any_of(view.begin(), view.end(), is_nan)) return true;
+  }
+  return false;
+}
+
 bool TopkOperation::policy_takes() const {
   return !kernel_.method || oracle::topk_dispatch(*kernel_.method, topk_shape(problem_)).accepted;
 }

@@ -135,13 +135,15 @@ kernels::Result<Times> time_kernel(const Operation& operation, Benched& bench, i
   const LogitsFrom from = logits_from(bench.device->info());
   const auto inputs = operation.make_inputs(0, from);
   const fixtures::LaunchMode mode = operation.value().launch;
-  auto session = LaunchSession::open(*bench.device, operation, from);
+  const auto bytes = workspace_bytes(operation);
+  if (!bytes) return tl::unexpected(bytes.error());
+  auto session = LaunchSession::open(*bench.device, operation, *bytes, from);
   if (!session) return tl::unexpected(session.error());
   std::vector<Bytes> before;
   for (const TensorSpec& tensor : operation.tensors()) {
     before.emplace_back(tensor.role == Role::kOutput ? static_cast<size_t>(tensor.bytes) : 0);
   }
-  const std::vector<std::byte> workspace(static_cast<size_t>((*session)->workspace_bytes()));
+  const std::vector<std::byte> workspace(static_cast<size_t>(*bytes));
   if (auto fed = (*session)->feed(*inputs, before, workspace, 0); !fed)
     return tl::unexpected(fed.error());
   // On a GPU many calls follow each other, so that the wait for the last one weighs little.
@@ -196,7 +198,11 @@ int bench_case(const Case& c, Benched& bench, const BenchCommand& command) {
 int bench(const BenchCommand& command) {
   auto device = kernels::open_device(command.device.device);
   if (!device) return complain(kNoDevice, device.error());
-  auto kernels = kernels_of(command.device, (*device)->info());
+  const Plugins plugins = load_plugins(command.device.plugins, **device);
+  Ledger ledger;
+  report_refused(refused_of(command.device, (*device)->info(), plugins), ledger);
+  if (ledger.any_failure()) return kKernelFailed;
+  auto kernels = kernels_of(command.device, (*device)->info(), plugins);
   if (std::holds_alternative<int>(kernels)) return std::get<int>(kernels);
   Benched benched{std::move(*device), std::get<0>(std::move(kernels)), {}};
   benched.waves = waves_of(command.device, benched.device->info());
