@@ -239,6 +239,17 @@ int64_t count_better(std::span<const uint32_t> logit_bits, uint32_t bits) {
   return count_lanes(logit_bits, [bits](uint32_t other) { return other < bits; });
 }
 
+std::vector<int32_t> relative_to_row(std::span<const int32_t> indices, int64_t row_start) {
+  constexpr int64_t kFarBehind = std::numeric_limits<int32_t>::max();
+  std::vector<int32_t> relative(indices.begin(), indices.end());
+  for (int32_t& index : relative) {
+    if (index < 0) continue;
+    const int64_t column = std::min(index - row_start, kFarBehind);
+    index = static_cast<int32_t>(column >= 0 ? column : INT32_MIN + int64_t{index});
+  }
+  return relative;
+}
+
 TopkJudge::TopkJudge(int64_t width_max)
     : seen_(static_cast<size_t>((width_max + kWordBits - 1) / kWordBits), 0) {}
 

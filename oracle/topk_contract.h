@@ -69,6 +69,10 @@ class TopkJudge {
   std::vector<uint64_t> seen_;  // one bit per column, all zero between calls
 };
 
+// The indices of a row as they are judged, relative to its start. Of absolute ones, those in front
+// of the row and those too far behind it become numbers that no row has.
+std::vector<int32_t> relative_to_row(std::span<const int32_t> indices, int64_t row_start);
+
 // How many of `logit_bits` are strictly better than `bits`: the memory-speed pass. Exposed for its
 // test and bench.
 int64_t count_better(std::span<const uint32_t> logit_bits, uint32_t bits);

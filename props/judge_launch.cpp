@@ -113,8 +113,8 @@ LaunchJudgement judge_rows(const Job& job, int64_t begin, int64_t end) {
     std::vector<int32_t> output, before;
     if (p.absolute) {
       const int64_t start = job.inputs->windows[static_cast<size_t>(row)].start;
-      output = relative_to_row(slots.output, start);
-      before = relative_to_row(slots.before, start);
+      output = oracle::relative_to_row(slots.output, start);
+      before = oracle::relative_to_row(slots.before, start);
       slots = {output, before};
     }
     const oracle::TopkRow judged{logits, slots.output, slots.before};
@@ -146,16 +146,6 @@ void merge(LaunchJudgement& into, LaunchJudgement&& from) {
 }
 
 }  // namespace
-
-std::vector<int32_t> relative_to_row(std::span<const int32_t> indices, int64_t row_start) {
-  std::vector<int32_t> relative(indices.begin(), indices.end());
-  for (int32_t& index : relative) {
-    if (index < 0) continue;
-    const int64_t column = index - row_start;
-    index = static_cast<int32_t>(column >= 0 ? column : INT32_MIN + int64_t{index});
-  }
-  return relative;
-}
 
 LaunchJudgement judge_launch(const TopkProblem& p, const TopkInputs& inputs,
                              std::span<const int32_t> output, std::span<const int32_t> before,

@@ -40,8 +40,4 @@ LaunchJudgement judge_launch(const TopkProblem& problem, const TopkInputs& input
                              oracle::ContractModes promised,
                              std::span<const uint64_t> row_checksums = {});
 
-// The indices of a row as they are judged, relative to its start. Of absolute ones, those in front
-// of the row become numbers that no row has.
-std::vector<int32_t> relative_to_row(std::span<const int32_t> indices, int64_t row_start);
-
 }  // namespace exactk::props

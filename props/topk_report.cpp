@@ -87,7 +87,7 @@ std::string row_text(const TopkEvidence& e, const RowFailure& failure) {
   const auto slots = e.output.subspan(at, static_cast<size_t>(p.k));
   const int64_t start = e.inputs.windows[static_cast<size_t>(failure.row)].start;
   const std::vector<int32_t> relative =
-      relative_to_row(slots, p.absolute ? start : 0);  // as they were judged
+      oracle::relative_to_row(slots, p.absolute ? start : 0);  // as they were judged
   const RowView v{p, failure.row, visible_row(p, e.inputs, failure.row, scratch), relative,
                   failure.judgement};
   std::string text = row_heading(e, v);

@@ -13,7 +13,7 @@
 #include "oracle/topk_contract.h"
 #include "props/cli/commands.h"
 #include "props/cli/common.h"
-#include "props/launch_session.h"
+#include "props/kernel_timer.h"
 #include "props/report.h"
 #include "props/runner.h"
 #include "props/topk_problem.h"
@@ -22,8 +22,6 @@ namespace exactk::props::cli {
 namespace {
 
 using fixtures::Case;
-
-constexpr int kCallsPerWait = 60;  // about as many as a model has layers
 
 struct BenchCommand {
   DeviceOptions device;
@@ -38,6 +36,11 @@ struct Times {
 
 using Timed = std::function<void()>;
 
+Times times_of(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  return {seconds.front(), seconds[seconds.size() / 2]};
+}
+
 Times time(int repeats, const Timed& body) {
   std::vector<double> seconds;
   for (int i = 0; i < repeats; ++i) {
@@ -46,8 +49,7 @@ Times time(int repeats, const Timed& body) {
     seconds.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  std::sort(seconds.begin(), seconds.end());
-  return {seconds.front(), seconds[seconds.size() / 2]};
+  return times_of(std::move(seconds));
 }
 
 // The compiler must not drop a pass whose result nobody prints.
@@ -130,30 +132,18 @@ bool is_topk(const Case& c) {
   return c.op == fixtures::Op::kTopkDecode || c.op == fixtures::Op::kTopkPrefill;
 }
 
-// Launches of one kernel that was judged right. The error is one sentence.
-kernels::Result<Times> time_kernel(const Operation& operation, Benched& bench, int repeats) {
-  const LogitsFrom from = logits_from(bench.device->info());
-  const auto inputs = operation.make_inputs(0, from);
-  const fixtures::LaunchMode mode = operation.value().launch;
-  const auto bytes = workspace_bytes(operation);
-  if (!bytes) return tl::unexpected(bytes.error());
-  auto session = LaunchSession::open(*bench.device, operation, *bytes, from);
-  if (!session) return tl::unexpected(session.error());
-  std::vector<Bytes> before;
-  for (const TensorSpec& tensor : operation.tensors()) {
-    before.emplace_back(tensor.role == Role::kOutput ? static_cast<size_t>(tensor.bytes) : 0);
+// Of one kernel that was judged right. The error is one sentence.
+kernels::Result<Times> time_kernel(const Case& c, const KernelUnderTest& kernel, Benched& bench,
+                                   const RunnerOptions& options, int repeats) {
+  auto timer = KernelTimer::open(*bench.device, c, kernel, options);
+  if (!timer) return tl::unexpected(timer.error());
+  std::vector<double> seconds;
+  for (int i = 0; i < repeats; ++i) {
+    const auto call = (*timer)->call_s();
+    if (!call) return tl::unexpected(call.error());
+    seconds.push_back(*call);
   }
-  const std::vector<std::byte> workspace(static_cast<size_t>(*bytes));
-  if (auto fed = (*session)->feed(*inputs, before, workspace, 0); !fed)
-    return tl::unexpected(fed.error());
-  // On a GPU many calls follow each other, so that the wait for the last one weighs little.
-  const int calls = bench.device->info().kind == "host" ? 1 : kCallsPerWait;
-  if (auto warm = (*session)->call_unchecked(mode, calls); !warm)
-    return tl::unexpected(warm.error());
-  Times times = time(repeats, [&] { (void)(*session)->call_unchecked(mode, calls); });
-  times.min_s /= calls;
-  times.median_s /= calls;
-  return times;
+  return times_of(std::move(seconds));
 }
 
 int bench_case(const Case& c, Benched& bench, const BenchCommand& command) {
@@ -182,8 +172,7 @@ int bench_case(const Case& c, Benched& bench, const BenchCommand& command) {
         const TopkProblem problem = topk_problem(c);
         read_s = bench_cpu(problem, make_topk_inputs(problem, 0), command.repeats);
       }
-      const auto operation = make_operation(c, kernel);
-      const auto times = time_kernel(*operation, bench, command.repeats);
+      const auto times = time_kernel(c, kernel, bench, options, command.repeats);
       if (!times) return complain(kNoDevice, times.error());
       ++timed;
       // Each launch of the correctness pass had as many elements in view.

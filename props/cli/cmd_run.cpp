@@ -1,15 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
-#include <fstream>
 
+#include "props/cli/case_options.h"
 #include "props/cli/commands.h"
 #include "props/cli/common.h"
 #include "props/cli/json_report.h"
 #include "props/cli/progress.h"
-#include "props/generators.h"
 #include "props/ledger.h"
 #include "props/report.h"
 
@@ -22,64 +19,24 @@ constexpr int kReportsInFull = 10;  // later failures get their replay line only
 
 struct RunCommand {
   DeviceOptions device;
-  std::vector<std::string> lines;
-  std::vector<std::string> files;
-  std::string filter;
-  int64_t random = 0;
-  uint64_t seed = 1;
+  CaseOptions cases;
   double budget_s = 0;  // 0: none
   std::string json;
   bool allow_weak = false;
   bool summary = false;
 };
 
-// The listed cases: files in the order given, then the lines.
-fixtures::Result<std::vector<Case>> listed_cases(const RunCommand& command) {
-  std::vector<Case> cases;
-  for (const std::string& file : command.files) {
-    auto read = fixtures::read_case_file(file);
-    if (!read) return tl::unexpected(read.error());
-    for (const fixtures::FileCase& c : *read) cases.push_back(c.value);
-  }
-  for (const std::string& line : command.lines) {
-    auto read = fixtures::read_case_text(line, "command line");
-    if (!read) return tl::unexpected(read.error());
-    for (const fixtures::FileCase& c : *read) cases.push_back(c.value);
-  }
-  if (command.filter.empty()) return cases;
-  std::vector<Case> kept;
-  for (const Case& c : cases) {
-    if (glob_match(command.filter, fixtures::print_case(c))) kept.push_back(c);
-  }
-  return kept;
-}
-
 class Session {
  public:
   Session(const RunCommand& command, Workbench bench, int64_t runs)
-      : command_(command),
-        bench_(std::move(bench)),
-        progress_(runs),
-        start_(std::chrono::steady_clock::now()) {}
+      : command_(command), bench_(std::move(bench)), progress_(runs), budget_(command.budget_s) {}
 
-  bool out_of_budget() const {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
-    return command_.budget_s > 0 && spent.count() >= command_.budget_s;
-  }
+  bool out_of_budget() const { return budget_.ended(); }
 
   // Kernels of the case's operation.
   int64_t kernels_for(const Case& c) const {
     return std::count_if(bench_.kernels.begin(), bench_.kernels.end(),
                          [&](const KernelUnderTest& kernel) { return is_of(kernel, c); });
-  }
-
-  // Random cases are of operations that a selected kernel has.
-  DrawLimits draw_limits() const {
-    DrawLimits limits;
-    for (const KernelUnderTest& kernel : bench_.kernels) {
-      if (const auto op = fixtures::op_named(kernel.kernel->op)) limits.ops.push_back(*op);
-    }
-    return limits;
   }
 
   // One case on every wave width and kernel of its operation.
@@ -102,6 +59,7 @@ class Session {
     for (const Outcome& outcome : bench_.refused) add(outcome);
   }
 
+  const std::vector<KernelUnderTest>& kernels() const { return bench_.kernels; }
   const Ledger& ledger() const { return ledger_; }
   int64_t without_kernel() const { return without_kernel_; }  // cases
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
@@ -132,7 +90,7 @@ class Session {
   Ledger ledger_;
   Progress progress_;
   std::vector<Outcome> outcomes_;
-  std::chrono::steady_clock::time_point start_;
+  Budget budget_;
   int64_t runs_ = 0;
   int64_t reported_ = 0;
   int64_t without_kernel_ = 0;
@@ -165,29 +123,19 @@ void print_end(const RunCommand& command, const Session& session) {
 }
 
 int run(const RunCommand& command) {
-  if (command.lines.empty() && command.files.empty() && command.random == 0) {
-    return complain(kUsage, "nothing to run; give case lines, --cases FILE or --random N");
-  }
-  auto cases = listed_cases(command);
-  if (!cases) return complain(kUsage, cases.error());
-  if (cases->empty() && command.random == 0) {
-    return complain(kNothingJudged,
-                    command.filter.empty()
-                        ? std::string("the files hold no case")
-                        : fmt::format("no case matches --filter '{}'", command.filter));
-  }
-  if (!command.json.empty() && !std::ofstream(command.json)) {
-    return complain(kUsage,
-                    fmt::format("can't write to --json '{}'; check the folder", command.json));
-  }
+  auto listed = listed_cases(command.cases);
+  if (std::holds_alternative<int>(listed)) return std::get<int>(listed);
+  const std::vector<Case> cases = std::get<0>(std::move(listed));
+  if (const std::string error = unwritable(command.json); !error.empty())
+    return complain(kUsage, error);
   auto opened = open_workbench(command.device);
   if (std::holds_alternative<int>(opened)) return std::get<int>(opened);
   Workbench bench = std::get<Workbench>(std::move(opened));
-  if (command.random > 0) fmt::print("seed {}\n", command.seed);
+  if (command.cases.random > 0) fmt::print("seed {}\n", command.cases.seed);
   // Random cases may be of several operations, so their runs can't be counted beforehand.
   int64_t runs = 0;
-  for (const Case& c : *cases) {
-    if (command.random > 0) break;
+  for (const Case& c : cases) {
+    if (command.cases.random > 0) break;
     const auto is_one = [&](const KernelUnderTest& kernel) { return is_of(kernel, c); };
     runs +=
         std::count_if(bench.kernels.begin(), bench.kernels.end(), is_one) * std::ssize(bench.waves);
@@ -196,14 +144,13 @@ int run(const RunCommand& command) {
   Session session(command, std::move(bench), command.budget_s > 0 ? 0 : runs);
   session.add_refused();
   bool budget_ended = false;
-  for (const Case& c : *cases) {
+  for (const Case& c : cases) {
     budget_ended = session.out_of_budget();
     if (budget_ended) break;
     session.run(c);
   }
-  const DrawLimits limits = session.draw_limits();
-  for (int64_t index = 0; index < command.random && !session.out_of_budget(); ++index) {
-    session.run(draw_case(command.seed, index, limits));
+  for (int64_t index = 0; index < command.cases.random && !session.out_of_budget(); ++index) {
+    session.run(random_case(command.cases, index, session.kernels()));
   }
   session.progress().clear();
   print_end(command, session);
@@ -221,15 +168,7 @@ void add_run(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand(
       "run", "judge kernels on cases from files, from the line, or drawn at random");
   auto options = std::make_shared<RunCommand>();
-  command->add_option("case", options->lines, "case lines, quoted");
-  command->add_option("--cases", options->files, "case files")->take_all();
-  command->add_option("--filter", options->filter,
-                      "only listed cases whose text matches, * and ? as in a shell");
-  command->add_option("--random", options->random, "this many random cases")
-      ->check(at_least_zero());
-  command->add_option("--seed", options->seed, "seed of the random cases")
-      ->check(at_least_zero())
-      ->capture_default_str();
+  add_case_options(*command, options->cases);
   command
       ->add_option("--budget", options->budget_s,
                    "seconds; listed cases must all be run, random ones end quietly")

@@ -16,5 +16,6 @@ void add_replay(CLI::App& app, Chosen& chosen);
 void add_shrink(CLI::App& app, Chosen& chosen);
 void add_bench(CLI::App& app, Chosen& chosen);
 void add_check(CLI::App& app, Chosen& chosen);
+void add_gate(CLI::App& app, Chosen& chosen);
 
 }  // namespace exactk::props::cli

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,6 +24,20 @@ namespace exactk::props::cli {
 
 // Prints one sentence on stderr and hands the code back.
 int complain(ExitCode code, const std::string& sentence);
+
+// Seconds from now on; 0: without an end.
+class Budget {
+ public:
+  explicit Budget(double seconds) : seconds_(seconds) {}
+  bool ended() const {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
+    return seconds_ > 0 && spent.count() >= seconds_;
+  }
+
+ private:
+  double seconds_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 struct DeviceOptions {
   std::string device{kernels::device_kinds().front()};

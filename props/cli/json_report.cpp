@@ -38,8 +38,17 @@ std::string write_json(const std::string& file, const std::vector<Outcome>& outc
                          {"coverage", ledger.axes()},
                          {"totals", totals},
                          {"exit_code", exit_code}};
+  return write_report(file, document.dump(1) + "\n");
+}
+
+std::string unwritable(const std::string& file) {
+  if (file.empty() || std::ofstream(file)) return "";
+  return fmt::format("can't write to --json '{}'; check the folder", file);
+}
+
+std::string write_report(const std::string& file, const std::string& text) {
   std::ofstream out(file);
-  out << document.dump(1) << "\n";
+  out << text;
   out.close();
   return out ? ""
              : fmt::format("can't write the report to '{}'; check the folder and the space", file);

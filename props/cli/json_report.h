@@ -9,6 +9,12 @@
 
 namespace exactk::props::cli {
 
+// One sentence if --json names a file that can't be written; empty for no name.
+std::string unwritable(const std::string& file);
+
+// Writes a whole file; an error is one sentence.
+std::string write_report(const std::string& file, const std::string& text);
+
 // Writes one JSON document: {"exactk": ..., "runs": [...], "totals": {...}}; an error is one
 // sentence.
 std::string write_json(const std::string& file, const std::vector<Outcome>& outcomes,

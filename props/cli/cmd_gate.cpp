@@ -1,0 +1,283 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "props/build_info.h"
+#include "props/cli/case_options.h"
+#include "props/cli/commands.h"
+#include "props/cli/common.h"
+#include "props/cli/gate_timing.h"
+#include "props/cli/json_report.h"
+#include "props/cli/progress.h"
+#include "props/gate.h"
+
+namespace exactk::props::cli {
+namespace {
+
+using fixtures::Case;
+using nlohmann::json;
+
+constexpr size_t kShownOfEach = 10;
+
+struct GateCommand {
+  DeviceOptions device;
+  CaseOptions cases;
+  std::string baseline, candidate;  // names of kernels
+  double budget_s = 0;              // 0: none
+  std::string json;
+  bool allow_weak = false;
+  bool time = false;
+  int64_t repeats = 25;
+  std::optional<double> time_limit;  // of the ratio candidate / baseline
+};
+
+// One kernel of the workbench by its name; the error is one sentence.
+kernels::Result<KernelUnderTest> kernel_named(const Workbench& bench, const std::string& name) {
+  for (const KernelUnderTest& kernel : bench.kernels) {
+    if (kernel.name() == name) return kernel;
+  }
+  return tl::unexpected(
+      fmt::format("'{}' does not name one kernel; `exactk list kernels` names them", name));
+}
+
+class GateSession {
+ public:
+  GateSession(const GateCommand& command, Workbench bench, const KernelUnderTest& baseline,
+              const KernelUnderTest& candidate)
+      : command_(command),
+        bench_(std::move(bench)),
+        baseline_(baseline),
+        candidate_(candidate),
+        progress_(0) {}
+
+  void run(Case c) {
+    if (command_.device.schedule_seed) c.schedule = *command_.device.schedule_seed;
+    if (!is_of(candidate_, c)) {
+      ++of_others_;
+      return;
+    }
+    for (const int wave : bench_.waves) run_pair(c, wave);
+  }
+
+  const GateReport& report() const { return report_; }
+  int64_t of_others() const { return of_others_; }  // cases of other operations than the kernels'
+  // What is to be timed. Ends the runs: the child that judged gives its memory back.
+  std::vector<TimedPair> end() {
+    bench_.run = nullptr;
+    return std::move(to_time_);
+  }
+  Progress& progress() { return progress_; }
+
+ private:
+  Job job(const Case& c, const KernelUnderTest& kernel, int wave) const {
+    Job made{c, kernel, {}};
+    made.options.wave_width = wave;
+    made.options.logits_from = logits_from(bench_.device);
+    return made;
+  }
+
+  void run_pair(const Case& c, int wave) {
+    using oracle::Verdict;
+    TimedPair pair{job(c, baseline_, wave), job(c, candidate_, wave), {}, {}, ""};
+    const Outcome baseline = bench_.run(pair.baseline);
+    const Outcome candidate = bench_.run(pair.candidate);
+    if (fails_gate(report_.add(baseline, candidate))) ++failed_;
+    // Of a case that is declined, the reason in the list says all.
+    if (candidate.verdict == Verdict::kFailed && ++shown_ <= kShownOfEach) {
+      progress_.clear();
+      fmt::print("{}\n", candidate.report);
+      std::fflush(stdout);
+    }
+    progress_.step(report_.pairs(), failed_, fixtures::print_case(c));
+    const bool both_passed =
+        baseline.verdict == Verdict::kPassed && candidate.verdict == Verdict::kPassed;
+    if (command_.time && both_passed) to_time_.push_back(std::move(pair));
+  }
+
+  const GateCommand& command_;
+  Workbench bench_;
+  KernelUnderTest baseline_, candidate_;
+  GateReport report_;
+  Progress progress_;
+  std::vector<TimedPair> to_time_;
+  int64_t failed_ = 0;
+  size_t shown_ = 0;  // reports
+  int64_t of_others_ = 0;
+};
+
+// The exit code, with its sentence where the lines above do not say why.
+int exit_code(const GateCommand& command, const GateReport& report, bool budget_ended,
+              const std::optional<TimingResult>& timing) {
+  if (report.fails()) return kKernelFailed;
+  if (budget_ended)
+    return complain(kBudgetEnded, "the budget ended before every listed case was run");
+  if (report.judged_by_both() == 0)
+    return complain(kNothingJudged, "nothing was judged on both kernels, so nothing is compared");
+  if (report.weak() > 0 && !command.allow_weak)
+    return complain(kNothingJudged, "weak cases prove nothing; mend them or give --allow-weak");
+  if (!command.time_limit || !timing) return kAllPassed;
+  const double slowest = largest_lower_bound(*timing);
+  if (slowest > *command.time_limit) {
+    return complain(kKernelFailed,
+                    fmt::format("the candidate takes at least {:.3f} times as long as the "
+                                "baseline, and --time-limit is {}",
+                                slowest, *command.time_limit));
+  }
+  if (timing->timed == 0 || timing->timed < std::ssize(timing->pairs))
+    return complain(kNothingJudged, "--time-limit is given, and not every case could be timed");
+  return kAllPassed;
+}
+
+json interval_json(const RatioInterval& interval) {
+  // Without a bound the upper one is infinite, which JSON has no number for.
+  return {{"ratio", interval.median},
+          {"lower", interval.lower},
+          {"upper", std::isfinite(interval.upper) ? json(interval.upper) : json()},
+          {"pairs", interval.pairs},
+          {"is", name_of(interval)}};
+}
+
+json timing_json(const TimingResult& timing) {
+  json cases = json::array();
+  auto interval = timing.intervals.begin();
+  for (const TimedPair& pair : timing.pairs) {
+    json one = pair.error.empty() ? interval_json(*interval++) : json{{"error", pair.error}};
+    one["case"] = fixtures::print_case(pair.candidate.value);
+    one["wave"] = pair.candidate.options.wave_width;
+    cases.push_back(one);
+  }
+  json made = {{"error_max", timing.error_max}, {"cases", cases}};
+  if (timing.timed > 0) made["all"] = interval_json(timing.all);
+  return made;
+}
+
+json gate_json(const GateCommand& command, const GateReport& report,
+               const std::optional<TimingResult>& timing, int code) {
+  json differences = json::array();
+  for (const GateDifference& d : report.differences()) {
+    differences.push_back({{"change", name(d.change)},
+                           {"case", d.case_line},
+                           {"wave", d.wave_width},
+                           {"baseline", oracle::name(d.baseline)},
+                           {"candidate", oracle::name(d.candidate)},
+                           {"reason", d.reason},
+                           {"replay", d.replay}});
+  }
+  json totals = json::object();
+  for (int change = 0; change < kGateChanges; ++change) {
+    const auto kind = static_cast<GateChange>(change);
+    totals[std::string(name(kind))] = report.count(kind);
+  }
+  json made = {{"exactk", {{"commit", build_commit()}, {"compiler", build_compiler()}}},
+               {"baseline", command.baseline},
+               {"candidate", command.candidate},
+               {"differences", differences},
+               {"coverage", report.coverage().axes()},
+               {"judged_by_both", report.judged_by_both()},
+               {"totals", totals},
+               {"exit_code", code}};
+  if (timing) made["time"] = timing_json(*timing);
+  return made;
+}
+
+void print_end(const GateCommand& command, const GateSession& session, int code,
+               const std::optional<TimingResult>& timing) {
+  fmt::print("{}", session.report().text(kShownOfEach));
+  if (session.of_others() > 0) {
+    fmt::print("{} cases are not of the operation of {} and {}\n", session.of_others(),
+               command.baseline, command.candidate);
+  }
+  if (timing) fmt::print("{}", timing_text(*timing, kShownOfEach));
+  fmt::print("gate {}: {} against {}: {}\n", code == kAllPassed ? "passed" : "FAILED",
+             command.candidate, command.baseline, session.report().totals());
+  std::fflush(stdout);
+}
+
+// Runs the cases; whether the budget ended before the listed ones did.
+bool run_cases(const GateCommand& command, const std::vector<Case>& listed,
+               const KernelUnderTest& candidate, GateSession& session) {
+  const Budget budget(command.budget_s);
+  for (const Case& c : listed) {
+    if (budget.ended()) return true;
+    session.run(c);
+  }
+  for (int64_t index = 0; index < command.cases.random && !budget.ended(); ++index) {
+    session.run(random_case(command.cases, index, {candidate}));
+  }
+  return false;
+}
+
+int gate(GateCommand command) {
+  for (const std::string& kernel : {command.baseline, command.candidate}) {
+    if (kernel.find_first_of("*?,") != std::string::npos)
+      return complain(kUsage, fmt::format("'{}' may name several kernels; give one", kernel));
+  }
+  auto listed = listed_cases(command.cases);
+  if (std::holds_alternative<int>(listed)) return std::get<int>(listed);
+  if (const std::string error = unwritable(command.json); !error.empty())
+    return complain(kUsage, error);
+  command.device.kernel = command.baseline + "," + command.candidate;
+  auto opened = open_workbench(command.device);
+  if (std::holds_alternative<int>(opened)) return std::get<int>(opened);
+  Workbench bench = std::get<Workbench>(std::move(opened));
+  const auto baseline = kernel_named(bench, command.baseline);
+  if (!baseline) return complain(kUsage, baseline.error());
+  const auto candidate = kernel_named(bench, command.candidate);
+  if (!candidate) return complain(kUsage, candidate.error());
+  if (std::string_view(baseline->kernel->op) != candidate->kernel->op) {
+    return complain(kUsage, fmt::format("{} is a kernel of {} and {} one of {}; give two of one "
+                                        "operation",
+                                        command.baseline, baseline->kernel->op, command.candidate,
+                                        candidate->kernel->op));
+  }
+  if (command.cases.random > 0) fmt::print("seed {}\n", command.cases.seed);
+  GateSession session(command, std::move(bench), *baseline, *candidate);
+  const bool budget_ended = run_cases(command, std::get<0>(listed), *candidate, session);
+  session.progress().clear();
+  std::optional<TimingResult> timing;
+  if (command.time && !session.report().fails())
+    timing = time_pairs(command.device.device, session.end(), command.repeats);
+  const int code = exit_code(command, session.report(), budget_ended, timing);
+  print_end(command, session, code, timing);
+  if (command.json.empty()) return code;
+  const json document = gate_json(command, session.report(), timing, code);
+  const std::string error = write_report(command.json, document.dump(1) + "\n");
+  if (error.empty()) return code;
+  return complain(code == kAllPassed ? kUsage : static_cast<ExitCode>(code), error);
+}
+
+}  // namespace
+
+void add_gate(CLI::App& app, Chosen& chosen) {
+  auto* command = app.add_subcommand(
+      "gate", "a candidate kernel against a baseline on the same cases: one verdict for a merge");
+  auto options = std::make_shared<GateCommand>();
+  command->add_option("--baseline", options->baseline, "name of a kernel")->required();
+  command->add_option("--candidate", options->candidate, "name of a kernel")->required();
+  add_case_options(*command, options->cases);
+  command
+      ->add_option("--budget", options->budget_s,
+                   "seconds; listed cases must all be run, random ones end quietly")
+      ->check(at_least_zero());
+  add_device_options(*command, options->device);
+  command->remove_option(command->get_option("--kernel"));  // the two names choose them
+  command->add_option("--json", options->json, "write a report to this file");
+  command->add_flag("--allow-weak", options->allow_weak, "weak cases do not fail the gate");
+  command->add_flag("--time", options->time, "compare the times of what both are right on");
+  command->add_option("--repeats", options->repeats, "pairs of timed calls of each case")
+      ->check(CLI::Range(5, 1000))
+      ->capture_default_str();
+  command
+      ->add_option("--time-limit", options->time_limit,
+                   "with --time: fail if the candidate surely takes more than this many times as "
+                   "long as the baseline")
+      ->check(above_zero());
+  command->get_option("--time-limit")->needs(command->get_option("--time"));
+  command->callback([&chosen, options] { chosen = [options] { return gate(*options); }; });
+}
+
+}  // namespace exactk::props::cli
