@@ -73,6 +73,7 @@ void never_returns(const exactk_topk_decode&) {
 }
 
 void crashes(const exactk_topk_decode&) {
+  (void)std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would make an exit code of it
   (void)std::raise(SIGSEGV);
 }
 

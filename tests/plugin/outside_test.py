@@ -1,5 +1,5 @@
-"""Adding a kernel touches no file of the project: the plugin of docs/PLUGIN.md, built by its own command line outside of
-the source tree, is judged."""
+"""Adding a kernel touches no file of the project: the plugin of docs/PLUGIN.md, built by its own command line outside
+of the source tree, is judged."""
 
 import os
 import re
@@ -47,7 +47,7 @@ class Outside(PluginTest):
 
     def test_the_header_compiles_alone_as_c_and_as_cpp_without_a_warning(self):
         for language, standard in (("c", "c11"), ("c++", "c++11"), ("c++", "c++20")):
-            self.compile("-x", language, f"-std={standard}", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only",
+            self.compile("-x", language, f"-std={standard}", "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror",
                          "exactk_abi.h")
 
     def test_a_plugin_without_a_slash_in_its_path_is_one_of_this_folder(self):
