@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -77,6 +78,10 @@ void crashes(const exactk_topk_decode&) {
   (void)std::raise(SIGSEGV);
 }
 
+void prints(const exactk_topk_decode&) {
+  std::puts("passed 1000, failed 0");
+}
+
 void past_the_end(const exactk_topk_decode& d) {
   d.indices[(d.rows - 1) * d.out_stride_elems + d.k] = 0;
 }
@@ -133,6 +138,7 @@ std::vector<exactk_kernel> all_kernels() {
   no_nan.nan_policy = EXACTK_NAN_NOT_TAKEN;
   return {
       right_kernel("bad.not_at_all"),
+      with_launch("bad.prints", launch<spoilt<prints>>),
       no_nan,
       with_limits("bad.limit_k", {.k = 7, .width = 0, .rows = 0, .next_n = 0, .column_stride = 0},
                   EXACTK_NAN_ORDERED),

@@ -3,6 +3,8 @@
 import os
 import re
 import shlex
+import shutil
+import tempfile
 
 from plugins import GOOD, SOURCE, PluginTest, main, plugin
 
@@ -108,6 +110,18 @@ class Hostile(PluginTest):
         self.refused_beside_a_good_one(plugin("exactk_test_no_symbol"), "it does not export exactk_plugin_v1")
         self.refused_beside_a_good_one(plugin("exactk_test_later_version"), LOAD_FAULTS["version"])
 
+    def test_of_two_plugins_with_the_same_kernel_the_second_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            again = shutil.copy(GOOD, folder)
+            _, runs = self.runs(1, CASE, "--plugin", GOOD, "--plugin", again)
+            reason = self.one(runs, plugin=again)["reason"]
+            self.assertEqual(f"the name good.topk of a kernel is taken by one of {GOOD}", reason)
+            self.assertEqual("passed", self.one(runs, plugin=GOOD)["verdict"])
+
+    def test_what_a_kernel_prints_is_no_part_of_the_report(self):
+        out, _ = self.runs(0, CASE, "--plugin", BAD_KERNELS, "--kernel", "bad.prints")
+        self.assertEqual("passed 1, failed 0, weak 0, skipped 0, unsupported 0, invalid 0\n", out)
+
     def test_a_path_that_is_not_there_is_a_usage_error(self):
         self.refused(2, ["--plugin", "no_such.so"], "run", CASE, "--plugin", "no_such.so")
 
@@ -157,7 +171,7 @@ class Hostile(PluginTest):
     def test_every_kernel_of_the_bad_plugin_has_its_line_here(self):
         out, _ = self.call(0, "list", "kernels", "--plugin", BAD_KERNELS)
         listed = {line.split()[0] for line in out.splitlines()}
-        self.assertEqual({*KERNEL_FAULTS, "bad.not_at_all", "bad.no_nan"}, listed)
+        self.assertEqual({*KERNEL_FAULTS, "bad.not_at_all", "bad.no_nan", "bad.prints"}, listed)
 
     def test_nan_that_a_kernel_does_not_take_is_skipped_and_the_rest_is_judged(self):
         _, runs = self.runs(
