@@ -38,7 +38,8 @@ target_link_libraries(exactk_target_hip INTERFACE ${EXACTK_HIP_LIBRARY})
 
 # exactk_hip_objects(OUT a.hip b.hip): sets OUT to the objects that hipcc makes of them.
 function(exactk_hip_objects out)
-  set(flags -std=c++20 -O3 -fPIC -Wall -Wextra -ffp-contract=off -DNDEBUG -DEXACTK_TARGET_HIP -I${PROJECT_SOURCE_DIR})
+  set(flags -std=c++20 -O3 -fPIC -Wall -Wextra -ffp-contract=off -DNDEBUG -DEXACTK_TARGET_HIP -I${PROJECT_SOURCE_DIR}
+    -I${PROJECT_SOURCE_DIR}/kernels/abi)
   if(EXACTK_WERROR)
     list(APPEND flags -Werror)
   endif()

@@ -47,6 +47,20 @@ function(exactk_add_test)
       ENVIRONMENT_MODIFICATION "GTEST_TOTAL_SHARDS=unset:;GTEST_SHARD_INDEX=unset:")
 endfunction()
 
+# exactk_add_plugin(name a.c b.cpp)
+# A shared library with kernels, build/.../plugins/name.so; its sources find <exactk_abi.h> as outside of the project.
+function(exactk_add_plugin name)
+  add_library(${name} MODULE ${ARGN})
+  target_link_libraries(${name} PRIVATE exactk_options)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/kernels/abi)
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-pedantic>)
+  if(EXACTK_WERROR)
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:C>:-Werror>)
+  endif()
+  set_target_properties(${name} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX C_STANDARD 11 C_EXTENSIONS OFF
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins)
+endfunction()
+
 # exactk_gpu_kernel_sources(cuda OUT a.hip b.hip)
 # Sets OUT to what a static library lists for kernel sources, given as absolute paths. The host device has
 # exactk_kernel_options_host(), in another directory, because a source file has one language per directory.

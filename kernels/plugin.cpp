@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <exception>
 #include <string_view>
 
@@ -91,14 +92,15 @@ const exactk_host* told_of(const Device& device) {
     exactk_host host{};
   };
   const DeviceInfo info = device.info();
-  Told* told = new Told{info.kind, {}};
-  told->host.struct_size = sizeof(exactk_host);
-  told->host.abi_version = EXACTK_ABI_VERSION;
-  told->host.device_kind = told->kind.c_str();
-  told->host.device_index = info.index;
-  told->host.wave_width = info.kind == "host" ? 0 : info.wave_width;
-  told->host.enqueue = device.host_enqueue();
-  return &told->host;
+  static auto* const all_told = new std::deque<Told>;
+  Told& told = all_told->emplace_back(Told{info.kind, {}});
+  told.host.struct_size = sizeof(exactk_host);
+  told.host.abi_version = EXACTK_ABI_VERSION;
+  told.host.device_kind = told.kind.c_str();
+  told.host.device_index = info.index;
+  told.host.wave_width = info.kind == "host" ? 0 : info.wave_width;
+  told.host.enqueue = device.host_enqueue();
+  return &told.host;
 }
 
 // Room behind the struct, for a plugin whose own is longer.

@@ -13,7 +13,7 @@ namespace exactk::props {
 
 struct Plugins {
   std::vector<kernels::Plugin> loaded;
-  std::vector<kernels::Refusal> refused;  // whole plugins, then single kernels
+  std::vector<kernels::Refusal> refused;  // whole plugins, and single kernels of loaded ones
 
   // Their kernels, which live as long as this does. No dispatch is predicted for them.
   std::vector<KernelUnderTest> kernels() const;

@@ -1,7 +1,7 @@
-"""Judges a case file on a GPU, or every planted fault with --mutants. Where the device is not there, checks that the tool
-says so with exit code 4 and one sentence, and skips with exit code 77.
+"""Judges a case file on a GPU, a plugin on it with --plugin, or every planted fault with --mutants. Where the device is
+not there, checks that the tool says so with exit code 4 and one sentence, and skips with exit code 77.
 
-usage: on_device_test.py TOOL DEVICE CASES [--mutants]
+usage: on_device_test.py TOOL DEVICE CASES [--mutants | --plugin LIB]
 """
 
 import subprocess
@@ -47,4 +47,4 @@ if not any(line.startswith(DEVICE + ":") for line in present.stdout.splitlines()
 if sys.argv[4:] == ["--mutants"]:
     every_mutant_fails()
 else:
-    passes("--cases", CASES)
+    passes("--cases", CASES, *sys.argv[4:])

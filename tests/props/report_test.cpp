@@ -32,6 +32,19 @@ TEST(Report, ReplaysOnTheSameDeviceOfSeveral) {
             props::replay_line(outcome));
 }
 
+TEST(Report, ReplaysAKernelOfAPluginWithThePluginAsAShellTakesIt) {
+  props::Outcome outcome;
+  outcome.kernel = "topk.mine";
+  outcome.plugin = "./mine.so";
+  outcome.device.kind = "hip";
+  EXPECT_EQ("exactk replay 'topk.decode' --kernel topk.mine --plugin ./mine.so --device hip",
+            props::replay_line(outcome));
+  outcome.plugin = "it's mine.so";
+  EXPECT_EQ(
+      "exactk replay 'topk.decode' --kernel topk.mine --plugin 'it'\\''s mine.so' --device hip",
+      props::replay_line(outcome));
+}
+
 TEST(Report, HasEveryPartOfAFailure) {
   const FakeKernel fake([](const auto& d, int64_t row, auto logits, auto slots) {
     right_row(d, row, logits, slots);

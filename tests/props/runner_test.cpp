@@ -49,6 +49,10 @@ TEST(Runner, FailsAKernelThatWorksAtCaptureAndNotAtReplay) {
   const FakeKernel fake(right_row);  // works when called, leaves no node in the graph
   const props::Outcome outcome = run(std::string(kShort) + " launch=graph", fake);
   ASSERT_EQ(Verdict::kFailed, outcome.verdict);
+  EXPECT_EQ(
+      "the captured graph is empty: the launch did its work at once, or on another stream than the "
+      "one that it was given",
+      outcome.reason);
 }
 
 TEST(Runner, FailsATailThatIsNotWritten) {

@@ -2,7 +2,7 @@
 #
 # `extern __shared__ T name[]` becomes an undefined thread-local symbol, whatever its name and type. All of them are the
 # same storage, so one object defines each of them at the start of one thread-local array. Reads READELF, OBJECTS
-# (joined by '|'), COMPILER, OUTPUT (path of the object) and BYTES.
+# (joined by '|'), COMPILER, OUTPUT (path of the object), BYTES and TLS_MODEL.
 string(REPLACE "|" ";" objects "${OBJECTS}")
 set(names)
 foreach(object IN LISTS objects)
@@ -25,7 +25,7 @@ foreach(name IN LISTS names ITEMS exactk_dynamic_shared_storage)
 endforeach()
 string(APPEND text ".zero ${BYTES}\n.text\n)\");\n")
 string(APPEND text "extern \"C\" {\n"
-  "extern __attribute__((visibility(\"hidden\"), tls_model(\"initial-exec\"))) "
+  "extern __attribute__((visibility(\"hidden\"), tls_model(\"${TLS_MODEL}\"))) "
   "__thread char exactk_dynamic_shared_storage[${BYTES}];\n"
   "__attribute__((visibility(\"hidden\"))) void* exactk_dynamic_shared_base() { "
   "return exactk_dynamic_shared_storage; }\n}\n")

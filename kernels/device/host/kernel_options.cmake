@@ -10,10 +10,17 @@ function(exactk_kernel_options_host target)
   endif()
   target_link_libraries(${target} PRIVATE exactk_host_device)
 
+  # The fast model takes the segment from space that the process sets aside at its start, where a library that is loaded
+  # later, a plugin, finds too little.
+  set(tls_model initial-exec)
+  if(type STREQUAL MODULE_LIBRARY)
+    set(tls_model global-dynamic)
+  endif()
+
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.hip$")
   # Unrolling hints of one compiler are unknown to the other.
-  set(options -fPIC -ftls-model=initial-exec -fvisibility=hidden -fvisibility-inlines-hidden -ffp-contract=off
+  set(options -fPIC -ftls-model=${tls_model} -fvisibility=hidden -fvisibility-inlines-hidden -ffp-contract=off
     -Wno-unknown-pragmas)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # Unique symbols would tie the shared memory of two libraries together; shared arrays are defined by the link step.
@@ -29,6 +36,7 @@ function(exactk_kernel_options_host target)
   add_custom_command(TARGET ${target} PRE_LINK
     COMMAND ${CMAKE_COMMAND} -DREADELF=${EXACTK_READELF} "-DOBJECTS=$<JOIN:$<TARGET_OBJECTS:${target}>,|>"
       -DCOMPILER=${CMAKE_CXX_COMPILER} -DOUTPUT=${object} -DBYTES=163840
+      -DTLS_MODEL=${tls_model}
       -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/dynamic_shared.cmake
     VERBATIM)
   target_link_options(${target} PRIVATE ${object})

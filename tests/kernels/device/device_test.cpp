@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,59 @@ TEST_F(HostRuntimeDevice, DownloadBeforeWaitingReadsTheOldBytes) {
   EXPECT_EQ(1, first());
   ASSERT_TRUE(device_->synchronize(device_->stream(1)));
   EXPECT_EQ(2, first());
+}
+
+exactk_status enqueue_set(Device& device, void* stream, int* to, int value, std::string& message) {
+  struct Arguments {
+    int* to;
+    int value;
+  } arguments{to, value};
+  const auto run = [](const void* copy) {
+    const auto& a = *static_cast<const Arguments*>(copy);
+    *a.to = a.value;
+  };
+  message.resize(200);
+  const exactk_status status = device.host_enqueue()(stream, run, &arguments, sizeof(arguments),
+                                                     message.data(), message.size());
+  message.resize(std::strlen(message.c_str()));
+  arguments = {nullptr, 0};  // the stream has a copy
+  return status;
+}
+
+TEST_F(HostRuntimeDevice, RunsAPlainFunctionWhenItsStreamComesToIt) {
+  std::string message;
+  ASSERT_EQ(EXACTK_OK, enqueue_set(*device_, device_->stream(1), memory_, 2, message));
+  EXPECT_EQ(1, first());
+  ASSERT_TRUE(device_->synchronize(device_->stream(1)));
+  EXPECT_EQ(2, first());
+}
+
+TEST_F(HostRuntimeDevice, CountsACapturedPlainFunctionAsAKernel) {
+  std::string message;
+  void* stream = device_->stream(1);
+  ASSERT_TRUE(device_->begin_capture(stream));
+  ASSERT_EQ(EXACTK_OK, enqueue_set(*device_, stream, memory_, 2, message));
+  ASSERT_EQ(hipSuccess, hipMemsetAsync(memory_, 0, 4, static_cast<hipStream_t>(stream)));
+  ASSERT_EQ(EXACTK_OK, enqueue_set(*device_, stream, memory_ + 1, 3, message));
+  ASSERT_TRUE(device_->end_capture(stream));
+  const Device::GraphNodes nodes = device_->graph_nodes();
+  EXPECT_EQ(2, nodes.kernels);
+  EXPECT_EQ(1, nodes.memsets);
+  EXPECT_EQ(3, nodes.all());
+  ASSERT_TRUE(device_->replay(stream));
+  ASSERT_TRUE(device_->synchronize(stream));
+  EXPECT_EQ(0, first());
+  ASSERT_TRUE(device_->drop_graph());
+}
+
+TEST_F(HostRuntimeDevice, SaysWhyAPlainFunctionIsNotTaken) {
+  std::string message(200, '\0');
+  EXPECT_EQ(EXACTK_ERROR,
+            device_->host_enqueue()(nullptr, nullptr, nullptr, 0, message.data(), message.size()));
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "a host function that is null", message);
+  int no_stream = 0;
+  EXPECT_EQ(EXACTK_ERROR, enqueue_set(*device_, &no_stream, memory_, 2, message));
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "no such stream", message);
 }
 
 TEST_F(HostRuntimeDevice, ReportsAFaultInASentence) {

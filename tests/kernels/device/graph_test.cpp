@@ -1,5 +1,7 @@
 // Capture and replay.
 #include <functional>
+#include <memory>
+#include <stdexcept>
 
 #include "tests/kernels/device/test_support.h"
 
@@ -104,6 +106,48 @@ TEST_F(Graphs, HoldMemsetsAndCopies) {
   EXPECT_EQ(1, types[hipGraphNodeTypeKernel]);
   EXPECT_EQ(2, types[hipGraphNodeTypeMemcpy]);
   EXPECT_EQ(1, types[hipGraphNodeTypeMemset]);
+}
+
+struct Store {
+  int* to;
+  const int* from;
+};
+
+HostFunction storing(const Store& arguments) {
+  return {[](const void* frozen) {
+            const auto& store = *static_cast<const Store*>(frozen);
+            *store.to = *store.from;
+          },
+          std::make_shared<const Store>(arguments)};
+}
+
+TEST_F(Graphs, HoldHostFunctionsWhichRunAtReplayAndInOrder) {
+  DeviceArray<int> from(1, 5), to(1, 0);
+  begin();
+  store({1, 1, stream_}, from.data(), 6);
+  ASSERT_EQ(hipSuccess, enqueue_host_function(storing({to.data(), from.data()}), stream_));
+  add_from({1, 1, stream_}, from.data(), to.data(), 1);
+  end();
+  EXPECT_EQ(0, to.read()[0]) << "captured, not run";
+  replay();
+  EXPECT_EQ(6, to.read()[0]);
+  EXPECT_EQ(7, from.read()[0]);
+  size_t count = 3;
+  std::vector<hipGraphNode_t> nodes(count);
+  ASSERT_EQ(hipSuccess, hipGraphGetNodes(graph_, nodes.data(), &count));
+  ASSERT_EQ(3u, count);
+  hipGraphNodeType type{};
+  ASSERT_EQ(hipSuccess, hipGraphNodeGetType(nodes[1], &type));
+  EXPECT_EQ(hipGraphNodeTypeHost, type);
+}
+
+TEST_F(Graphs, ReportWhatAHostFunctionThrows) {
+  ASSERT_EQ(hipSuccess,
+            enqueue_host_function(
+                {[](const void*) { throw std::runtime_error("no luck"); }, nullptr}, stream_));
+  EXPECT_EQ(hipErrorLaunchFailure, hipStreamSynchronize(stream_));
+  EXPECT_EQ("a host function threw an exception: no luck", last_error_text());
+  EXPECT_EQ(hipErrorInvalidValue, enqueue_host_function({}, stream_));
 }
 
 TEST_F(Graphs, SurviveTheirTemplate) {
