@@ -81,11 +81,8 @@ Bytes ChainOperation::poison(int64_t step, int variant, size_t tensor) const {
                                : index_poison(index_, step, variant, tensor - kTopkTensors);
 }
 
-std::unique_ptr<Call> ChainOperation::call(const StepInputs* first) const {
-  const int64_t hint = first == nullptr
-                           ? topk_.problem().width
-                           : static_cast<const TopkInputs&>(*step_of(*first).topk).longest();
-  return std::make_unique<ChainCall>(topk_.problem(), index_, hint);
+std::unique_ptr<Call> ChainOperation::call(std::optional<int64_t> launch) const {
+  return std::make_unique<ChainCall>(topk_.problem(), index_, topk_.length_hint(launch));
 }
 
 kernels::Result<std::unique_ptr<DeviceFill>> ChainOperation::device_fill(
@@ -95,8 +92,9 @@ kernels::Result<std::unique_ptr<DeviceFill>> ChainOperation::device_fill(
 
 Findings ChainOperation::judge(const Launched& l) const {
   const ChainStep& inputs = step_of(*l.inputs);
-  const Launched first{l.step,  l.variant, inputs.topk,     step_of(*l.first_inputs).topk,
-                       l.after, l.before,  l.row_checksums, l.call};
+  const Launched first{
+      l.step,  l.variant, inputs.topk,     l.replayed, step_of(*l.first_inputs).topk,
+      l.after, l.before,  l.row_checksums, l.call};
   Findings found = topk_.judge(first);
   if (!found.ok()) {
     found.why = fmt::format("the top-k stage: {}", found.why);

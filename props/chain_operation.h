@@ -21,8 +21,11 @@ class ChainOperation : public Operation {
   const std::vector<TensorSpec>& tensors() const override { return tensors_; }
   std::shared_ptr<const StepInputs> make_inputs(int64_t step, LogitsFrom from) const override;
   Bytes poison(int64_t step, int variant, size_t tensor) const override;
-  std::unique_ptr<Call> call(const StepInputs* first) const override;
+  std::unique_ptr<Call> call(std::optional<int64_t> launch) const override;
   Findings judge(const Launched& launched) const override;
+  bool holds_nan(const StepInputs& inputs) const override {
+    return topk_.holds_nan(inputs.of_logits());
+  }
   bool policy_takes() const override { return topk_.policy_takes(); }
   std::string difference(const std::vector<Bytes>& a, const std::vector<Bytes>& b) const override {
     return topk_.difference(a, b);

@@ -18,7 +18,8 @@ bool all_empty(const fixtures::Case& c);
 
 // Members that several operations read.
 uint64_t draw_seed();
-void draw_launch(fixtures::Case& c, const DrawLimits& limits);  // mode, replays, poison, schedule
+void draw_launch(fixtures::Case& c, const DrawLimits& limits);  // mode, replays or session, ...
+fixtures::Session draw_session();
 void draw_table(fixtures::Case& c);   // block table, slots, invalid tokens
 void draw_logits(fixtures::Case& c);  // pattern and layout of logits that others shape
 void draw_tail(fixtures::Case& c);

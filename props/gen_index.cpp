@@ -157,6 +157,7 @@ Case draw_requests(Op op, const DrawLimits& limits) {
   c.indices = plain.indices;
   c.cap = plain.cap;
   c.gather = plain.gather;
+  c.session = plain.session;  // may change lengths before the first launch
   return normalize(c);
 }
 

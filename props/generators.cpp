@@ -59,6 +59,11 @@ void draw_launch(Case& c, const DrawLimits& limits) {
   c.schedule = *rc::gen::weightedOneOf<uint64_t>(
       {{1, rc::gen::just<uint64_t>(0)}, {2, rc::gen::inRange<uint64_t>(1, 1000000)}});
   c.repeats = *rc::gen::weightedElement<int64_t>({{5, 1}, {1, 2}});
+  if (*rc::gen::weightedElement<bool>({{4, false}, {1, true}})) {
+    c.session = draw_session();
+    for (const std::string_view key : {"launch", "replays", "change", "repeats"})
+      c = with_default(c, key);
+  }
 }
 
 Case draw_case(uint64_t seed, int64_t index, const DrawLimits& limits) {

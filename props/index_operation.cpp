@@ -219,7 +219,7 @@ Bytes IndexOperation::poison(int64_t step, int variant, size_t tensor) const {
   return index_poison(problem_, step, variant, tensor);
 }
 
-std::unique_ptr<Call> IndexOperation::call(const StepInputs*) const {
+std::unique_ptr<Call> IndexOperation::call(std::optional<int64_t>) const {
   return std::make_unique<IndexCall>(problem_);
 }
 

@@ -43,7 +43,7 @@ class IndexOperation : public Operation {
   const std::vector<TensorSpec>& tensors() const override { return tensors_; }
   std::shared_ptr<const StepInputs> make_inputs(int64_t step, LogitsFrom from) const override;
   Bytes poison(int64_t step, int variant, size_t tensor) const override;
-  std::unique_ptr<Call> call(const StepInputs* first) const override;
+  std::unique_ptr<Call> call(std::optional<int64_t> launch) const override;
   Findings judge(const Launched& launched) const override;
 
  private:

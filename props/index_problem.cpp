@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "fixtures/session.h"
 #include "oracle/block_table.h"
 #include "oracle/combine_indices.h"
 #include "oracle/swa_window.h"
@@ -247,7 +248,7 @@ int64_t indices_at_stake(const oracle::ExpectedTensor& want) {
 }
 
 bool anything_at_stake(const IndexProblem& p) {
-  for (int64_t step = 0; step <= p.c.replays; ++step) {
+  for (int64_t step = 0; step < fixtures::launch_count(p.c); ++step) {
     const fixtures::IndexInputs in = fixtures::index_inputs(p.c, step);
     for (const IndexExpected& expected : expected_of(p, in, in.indices)) {
       if (expected.tensor == kSlots && indices_at_stake(expected.want) > 0) return true;

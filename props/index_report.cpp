@@ -6,6 +6,8 @@
 #include <functional>
 #include <optional>
 
+#include "fixtures/session.h"
+
 namespace exactk::props {
 namespace {
 
@@ -53,8 +55,8 @@ std::string heading(const IndexEvidence& e, int64_t token) {
     if (placed) text += fmt::format(", position {}", facts.position);
   }
   if (!facts.valid) text += ", not valid";
-  if (e.problem.c.replays > 0)
-    text += fmt::format("; launch {} of {}", e.step + 1, e.problem.c.replays + 1);
+  if (const int64_t launches = fixtures::launch_count(e.problem.c); launches > 1)
+    text += fmt::format("; launch {} of {}", e.step + 1, launches);
   if (e.variant > 0) text += "; under the second poison";
   return text + "\n";
 }

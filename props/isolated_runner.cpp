@@ -24,6 +24,8 @@ namespace {
 constexpr char kReady =
     'r';  // the device is open; the text is its index, wave width, kind, arch and name
 constexpr char kNoDevice = 'n';  // why not
+constexpr char kLoaded = 'p';    // a plugin as JSON
+constexpr char kRefused = 'x';   // why a plugin was not taken; the child ends then
 constexpr char kAlive = 'a';     // a launch was judged
 constexpr char kDone = 'd';      // an outcome as JSON
 constexpr char kBroken = 'i';    // the suite contradicts itself
@@ -91,19 +93,23 @@ class LineReader {
   std::string buffer_;
 };
 
-// The child's life: open the device, then run one job per line until the parent closes the pipe.
+// The child's life: open the device, load the plugins, then run one job per line until the parent
+// closes the pipe.
 class Server {
  public:
   Server(int requests, int answers, const KernelLookup& lookup)
       : requests_(requests), answers_(answers), lookup_(lookup) {}
 
-  void serve(const std::string& spec) {
+  void serve(const std::string& spec, const std::vector<std::string>& plugins) {
     auto device = kernels::open_device(spec);
     if (!device) return send(answers_, kNoDevice, device.error());
     const kernels::DeviceInfo info = (*device)->info();
     send(answers_, kReady,
          fmt::format("{} {} {} {} {}", info.index, info.wave_width, info.kind, info.arch,
                      info.name));
+    for (const std::string& path : plugins) {
+      if (!load(path, **device)) return;
+    }
     Runner runner(**device, info.kind == "host" ? kHostCacheBytes : kGpuCacheBytes);
     LineReader reader(requests_);
     for (;;) {
@@ -114,6 +120,22 @@ class Server {
   }
 
  private:
+  bool load(const std::string& path, const kernels::Device& device) {
+    auto plugin = kernels::load_plugin(path, device, plugins_.loaded);
+    if (!plugin) return send(answers_, kRefused, plugin.error()), false;
+    send(answers_, kLoaded, plugin_to_json(*plugin));
+    plugins_.loaded.push_back(std::move(*plugin));
+    kernels_ = plugins_.kernels();
+    return true;
+  }
+
+  kernels::Result<KernelUnderTest> find_kernel(std::string_view name) const {
+    for (const KernelUnderTest& kernel : kernels_) {
+      if (kernel.name() == name) return kernel;
+    }
+    return lookup_(name);
+  }
+
   // A job line: wave width, workers, who makes the logits, kernel, case.
   void answer(Runner& runner, const std::string& text) {
     try {
@@ -129,7 +151,7 @@ class Server {
       options.workers = std::stoi(word());
       options.logits_from = static_cast<LogitsFrom>(std::stoi(word()));
       options.alive = [this] { send(answers_, kAlive, ""); };
-      const auto kernel = lookup_(word());
+      const auto kernel = find_kernel(word());
       const auto value = fixtures::parse_case(text.substr(at));
       if (!kernel || !value) throw InternalError("a job came over unreadable: " + text);
       Outcome outcome = runner.run(*value, *kernel, options);
@@ -143,15 +165,14 @@ class Server {
   int requests_;
   int answers_;
   const KernelLookup& lookup_;
+  Plugins plugins_;
+  std::vector<KernelUnderTest> kernels_;  // of the plugins
 };
 
 std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status)) {
-    return fmt::format("the process of the kernel ended by signal {} ({})", WTERMSIG(status),
-                       strsignal(WTERMSIG(status)));
-  }
-  return fmt::format("the process of the kernel ended with exit code {} in the middle of the case",
-                     WEXITSTATUS(status));
+  if (WIFSIGNALED(status))
+    return fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  return fmt::format("ended with exit code {}", WEXITSTATUS(status));
 }
 
 }  // namespace
@@ -162,7 +183,8 @@ struct IsolatedRunner::Child {
   int answers = -1;
   std::unique_ptr<LineReader> reader;
 
-  Child(const std::string& device, const KernelLookup& lookup) {
+  Child(const std::string& device, const KernelLookup& lookup,
+        const std::vector<std::string>& plugins) {
     int to_child[2], from_child[2];
     if (pipe(to_child) != 0 || pipe(from_child) != 0) throw InternalError("no pipe can be had");
     std::fflush(nullptr);  // what is buffered must not be written twice
@@ -171,7 +193,8 @@ struct IsolatedRunner::Child {
     if (pid == 0) {
       close(to_child[1]);
       close(from_child[0]);
-      Server(to_child[0], from_child[1], lookup).serve(device);
+      (void)dup2(STDERR_FILENO, STDOUT_FILENO);  // what a kernel prints is no part of the report
+      Server(to_child[0], from_child[1], lookup).serve(device, plugins);
       std::fflush(nullptr);
       _exit(0);
     }
@@ -198,8 +221,12 @@ struct IsolatedRunner::Child {
   ~Child() { (void)end(false); }
 };
 
-IsolatedRunner::IsolatedRunner(std::string device, double timeout_s, KernelLookup lookup)
-    : device_(std::move(device)), timeout_s_(timeout_s), lookup_(std::move(lookup)) {
+IsolatedRunner::IsolatedRunner(std::string device, double timeout_s, KernelLookup lookup,
+                               const std::vector<std::string>& plugins)
+    : device_(std::move(device)),
+      timeout_s_(timeout_s),
+      lookup_(std::move(lookup)),
+      paths_(each_once(plugins)) {
   // A child that ends early must show as an ended pipe, not end the parent.
   (void)signal(SIGPIPE, SIG_IGN);
 }
@@ -207,12 +234,21 @@ IsolatedRunner::IsolatedRunner(std::string device, double timeout_s, KernelLooku
 IsolatedRunner::~IsolatedRunner() = default;
 
 kernels::Result<kernels::DeviceInfo> IsolatedRunner::start() {
-  child_ = std::make_unique<Child>(device_, lookup_);
+  do {
+    if (auto opened = open_device(); !opened) return tl::unexpected(opened.error());
+  } while (!load_plugins());
+  return info_;
+}
+
+// In a new child.
+kernels::Result<void> IsolatedRunner::open_device() {
+  child_ = std::make_unique<Child>(device_, lookup_, paths_);
   const Line line = child_->reader->next(-1);
   if (line.state == Line::State::kEnd) {
     const std::string ended = how_it_ended(child_->end(false));
     child_.reset();
-    return tl::unexpected(fmt::format("device '{}' could not be opened: {}", device_, ended));
+    return tl::unexpected(
+        fmt::format("device '{}' could not be opened: the process {}", device_, ended));
   }
   if (line.text.front() != kReady) {
     child_.reset();
@@ -221,13 +257,57 @@ kernels::Result<kernels::DeviceInfo> IsolatedRunner::start() {
   std::istringstream words(line.text.substr(1));
   words >> info_.index >> info_.wave_width >> info_.kind >> info_.arch;
   std::getline(words >> std::ws, info_.name);
-  return info_;
+  return {};
+}
+
+// False if one was refused: it is left out from now on, and the child is gone.
+bool IsolatedRunner::load_plugins() {
+  for (size_t i = 0; i < paths_.size(); ++i) {
+    std::string why = load_plugin(paths_[i]);
+    if (why.empty()) continue;
+    (void)child_->end(true);
+    child_.reset();
+    plugins_.refused.push_back({paths_[i], "", std::move(why)});
+    paths_.erase(paths_.begin() + static_cast<std::ptrdiff_t>(i));
+    return false;
+  }
+  return true;
+}
+
+// Takes the child's word on its next plugin; one sentence if it is refused.
+std::string IsolatedRunner::load_plugin(const std::string& path) {
+  const Line line = child_->reader->next(timeout_s_);
+  if (line.state == Line::State::kTimeout)
+    return fmt::format("it gave no sign of life for {} seconds while it was loaded", timeout_s_);
+  if (line.state == Line::State::kEnd)
+    return fmt::format("its process {} while it was loaded", how_it_ended(child_->end(false)));
+  const std::string text = line.text.substr(1);
+  if (line.text.front() == kRefused) return text;
+  if (line.text.front() != kLoaded) throw InternalError("a plugin came over unreadable: " + text);
+  for (const kernels::Plugin& known : plugins_.loaded) {
+    if (known.path != path) continue;
+    return text == plugin_to_json(known) ? "" : "it brought other kernels when it was loaded again";
+  }
+  plugins_.loaded.push_back(plugin_from_json(text));
+  const std::vector<kernels::Refusal>& refused = plugins_.loaded.back().refused;
+  plugins_.refused.insert(plugins_.refused.end(), refused.begin(), refused.end());
+  return "";
+}
+
+// Why the plugin of the kernel was refused as it was loaded again; empty: it was not.
+std::string IsolatedRunner::refusal_of(const KernelUnderTest& kernel) const {
+  for (const kernels::Refusal& refusal : plugins_.refused) {
+    if (refusal.kernel.empty() && refusal.path == kernel.plugin)
+      return fmt::format("its plugin could not be loaded again: {}", refusal.why);
+  }
+  return "";
 }
 
 Outcome IsolatedRunner::lost(const Job& job, const std::string& reason) const {
   Outcome outcome;
   outcome.value = job.value;
   outcome.kernel = job.kernel.name();
+  outcome.plugin = job.kernel.plugin;
   outcome.device = info_;
   if (info_.kind == "host") outcome.device.wave_width = job.options.wave_width;
   outcome.promised = job.kernel.kernel->modes;
@@ -241,6 +321,8 @@ Outcome IsolatedRunner::run(const Job& job) {
   if (!child_) {
     if (auto started = start(); !started) return lost(job, started.error());
   }
+  if (const std::string refusal = refusal_of(job.kernel); !refusal.empty())
+    return lost(job, refusal);
   const std::string request =
       fmt::format("{} {} {} {} {}\n", job.options.wave_width, job.options.workers,
                   static_cast<int>(job.options.logits_from), job.kernel.name(),
@@ -256,7 +338,8 @@ Outcome IsolatedRunner::run(const Job& job) {
     if (line.state == Line::State::kEnd) {
       const std::string ended = how_it_ended(child_->end(false));
       child_.reset();
-      return lost(job, ended);
+      return lost(job,
+                  fmt::format("the process of the kernel {} in the middle of the case", ended));
     }
     std::string text = line.text.substr(1);
     if (line.text.front() == kAlive) continue;

@@ -37,8 +37,12 @@ std::optional<TopkMethod> method_of(std::string_view kernel) {
 }
 
 std::vector<KernelUnderTest> matching_kernels(const kernels::TargetKernels& built,
-                                              std::string_view glob) {
+                                              std::string_view glob,
+                                              std::span<const KernelUnderTest> outside) {
   std::vector<KernelUnderTest> matching;
+  for (const KernelUnderTest& kernel : outside) {
+    if (glob_match(glob, kernel.name())) matching.push_back(kernel);
+  }
   for (const exactk_kernel* kernel : built.shipped) {
     if (glob_match(glob, kernel->name))
       matching.push_back({kernel, method_of(kernel->name), false});
@@ -50,6 +54,16 @@ std::vector<KernelUnderTest> matching_kernels(const kernels::TargetKernels& buil
       matching.push_back({mutant.kernel, method_of(mutant.base), true});
   }
   return matching;
+}
+
+std::vector<std::string_view> split(std::string_view globs) {
+  std::vector<std::string_view> all;
+  for (size_t begin = 0; begin <= globs.size();) {
+    const size_t comma = std::min(globs.find(',', begin), globs.size());
+    all.push_back(globs.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return all;
 }
 
 }  // namespace
@@ -66,20 +80,24 @@ bool glob_match(std::string_view glob, std::string_view text) {
   return glob_match(glob.substr(1), text.substr(1));
 }
 
+bool globs_match(std::string_view globs, std::string_view text) {
+  const std::vector<std::string_view> all = split(globs);
+  return std::any_of(all.begin(), all.end(),
+                     [&](std::string_view glob) { return glob_match(glob, text); });
+}
+
 fixtures::Result<std::vector<KernelUnderTest>> select_kernels(std::string_view device_kind,
-                                                              std::string_view globs) {
+                                                              std::string_view globs,
+                                                              const OutsideKernels& outside) {
   const kernels::TargetKernels* built = kernels::target_kernels(device_kind);
   if (built == nullptr) {
     return tl::unexpected(fmt::format(
         "no kernels for devices of kind '{}' are built into this program", device_kind));
   }
   std::vector<KernelUnderTest> chosen;
-  for (size_t begin = 0; begin <= globs.size();) {
-    const size_t comma = std::min(globs.find(',', begin), globs.size());
-    const std::string_view glob = globs.substr(begin, comma - begin);
-    begin = comma + 1;
-    const std::vector<KernelUnderTest> matching = matching_kernels(*built, glob);
-    if (matching.empty()) {
+  for (const std::string_view glob : split(globs)) {
+    const std::vector<KernelUnderTest> matching = matching_kernels(*built, glob, outside.kernels);
+    if (matching.empty() && outside.complete) {
       return tl::unexpected(fmt::format(
           "no kernel matches '{}'; `exactk list kernels` and `exactk list mutants` name them",
           glob));

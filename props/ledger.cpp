@@ -33,12 +33,14 @@ void Ledger::add(const Outcome& o) {
   const bool bad = o.verdict == Verdict::kFailed || o.verdict == Verdict::kUnsupported ||
                    o.verdict == Verdict::kInvalid;
   if (bad && failing_replays_.size() < kReplaysKept) failing_replays_.push_back(replay_line(o));
+  if (o.at_load) return;
   if (o.verdict != Verdict::kPassed && o.verdict != Verdict::kWeak && o.verdict != Verdict::kFailed)
     return;
   judged_cases_.insert(fixtures::print_case(o.value));
   ++axes_["kernel"][o.kernel];
   ++axes_["wave"][fmt::format("{}", o.device.wave_width)];
-  ++axes_["launch"][std::string(fixtures::name(o.value.launch))];
+  const bool session = o.value.session.count > 0;
+  ++axes_["launch"][session ? "session" : std::string(fixtures::name(o.value.launch))];
   ++axes_["pattern"][std::string(fixtures::name(o.value.pattern.kind))];
   ++axes_["lens"][std::string(fixtures::name(o.value.lens.kind))];
   if (!o.path.empty()) ++axes_["path"][o.path];

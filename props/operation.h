@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -68,7 +69,9 @@ struct Launched {
   int64_t step = 0;  // 0: the first launch
   int variant = 0;   // 0: the case's own poison, 1: the other one
   std::shared_ptr<const StepInputs> inputs;
-  std::shared_ptr<const StepInputs> first_inputs;  // of launch 0: what was known at capture
+  bool replayed = false;  // the call was captured before, with what its host knew then
+  // Of the launch that captured the call where this is a replay, else of launch 0.
+  std::shared_ptr<const StepInputs> first_inputs;
   const std::vector<Bytes>& after;
   const std::vector<Bytes>& before;
   std::span<const uint64_t> row_checksums;  // of the logits that the device filled, or empty
@@ -99,10 +102,12 @@ class Operation {
   virtual std::shared_ptr<const StepInputs> make_inputs(int64_t step, LogitsFrom from) const = 0;
   // What output `tensor` holds before launch `step`, [its bytes].
   virtual Bytes poison(int64_t step, int variant, size_t tensor) const = 0;
-  // `first`: the inputs of the first launch, from which a host would know lengths; null: not known.
-  virtual std::unique_ptr<Call> call(const StepInputs* first) const = 0;
+  // `launch`: the one whose lengths the host knows when it calls; none: it knows no lengths.
+  virtual std::unique_ptr<Call> call(std::optional<int64_t> launch) const = 0;
   virtual Findings judge(const Launched& launched) const = 0;
 
+  // Whether a logit in view is NaN.
+  virtual bool holds_nan(const StepInputs&) const { return false; }
   // Whether the published policy takes the case, for a kernel whose policy is known.
   virtual bool policy_takes() const { return true; }
   // The first slot under contract at which two launches differ that must agree, as "row r pos p

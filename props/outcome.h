@@ -16,6 +16,9 @@ inline constexpr int kRowsNamed = 16;
 struct Outcome {
   fixtures::Case value;
   std::string kernel;
+  std::string plugin;  // the library that the kernel is of, as it was given; empty: built in
+  // A plugin, or the kernel of it, was refused as it was loaded: there is no case.
+  bool at_load = false;
   kernels::DeviceInfo device;
   uint32_t promised = 0;  // contract modes
   oracle::Verdict verdict = oracle::Verdict::kInvalid;

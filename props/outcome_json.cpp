@@ -23,8 +23,9 @@ std::vector<int> fault_numbers(oracle::FaultSet faults) {
 }  // namespace
 
 std::string outcome_to_json(const Outcome& o) {
-  const json record = {{"case", fixtures::print_case(o.value)},
+  const json record = {{"case", o.at_load ? "" : fixtures::print_case(o.value)},
                        {"kernel", o.kernel},
+                       {"plugin", o.plugin},
                        {"device", o.device.kind},
                        {"device_index", o.device.index},
                        {"device_name", o.device.name},
@@ -56,6 +57,7 @@ Outcome outcome_from_json(std::string_view text) {
     if (!parsed) throw InternalError(parsed.error());
     o.value = *parsed;
     o.kernel = record.at("kernel");
+    o.plugin = record.at("plugin");
     o.device.kind = record.at("device");
     o.device.index = record.at("device_index");
     o.device.name = record.at("device_name");

@@ -271,7 +271,7 @@ Result<RecordedFindings> judge_recorded(const RecordedFiles& files,
   found.rows_cut = judgement.rows_cut;
   for (const fixtures::RowWindow& window : inputs.windows) found.elements += window.length;
   if (judgement.ok()) return result;
-  const TopkEvidence evidence{p, 0, 0, judgement, inputs, inputs, slots};
+  const TopkEvidence evidence{p, 0, 0, judgement, inputs, false, inputs, slots};
   found.why = diagnose(evidence);
   found.anatomy = topk_anatomy(evidence);
   found.broke = topk_broke(evidence);

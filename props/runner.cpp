@@ -2,18 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <chrono>
 #include <optional>
 
 #include "fixtures/materialize.h"
+#include "fixtures/session.h"
 #include "oracle/topk_contract.h"
+#include "props/declared.h"
+#include "props/kernel_call.h"
 #include "props/launch_session.h"
 #include "props/operation.h"
 
 namespace exactk::props {
 namespace {
 
+using fixtures::ActionKind;
 using fixtures::Case;
 using fixtures::LaunchMode;
 using oracle::Verdict;
@@ -34,6 +37,7 @@ struct Run {
   // Outputs under variant 0, by step, for the poison differential.
   std::vector<std::vector<Bytes>> first_outputs;
   int64_t rows_selected = 0;
+  int64_t workspace_bytes = 0;
 };
 
 void decide(Run& run, Verdict verdict, std::string reason) {
@@ -49,6 +53,15 @@ bool promises_repeatable(const Run& run) {
   return (run.outcome.promised & oracle::kRepeatable) != 0;
 }
 
+// Whether a launch of the case holds NaN that the kernel declares not to take.
+bool holds_untaken_nan(const Run& run) {
+  if (run.kernel.kernel->nan_policy != EXACTK_NAN_NOT_TAKEN) return false;
+  for (int64_t step = 0; step < fixtures::launch_count(run.c); ++step) {
+    if (run.operation->holds_nan(*inputs_of(run, step))) return true;
+  }
+  return false;
+}
+
 // Whether the case can be run at all; sets the verdict if not.
 bool admit(Run& run) {
   if (const fixtures::Error error = fixtures::validate(run.c); !error.empty()) {
@@ -60,11 +73,12 @@ bool admit(Run& run) {
     return false;
   }
   run.operation = make_operation(run.c, run.kernel);
-  const std::unique_ptr<Call> call = run.operation->call(nullptr);
-  std::array<char, 512> message{};
-  const exactk_status status =
-      run.kernel.kernel->supports(call->descriptor(), message.data(), message.size());
-  const std::string said(message.data());
+  if (std::string why = beyond_limits(run.kernel.kernel->limits, run.c); !why.empty())
+    return decide(run, Verdict::kSkipped, std::move(why)), false;
+  const std::unique_ptr<Call> call = run.operation->call(std::nullopt);
+  const auto asked = ask_supports(*run.kernel.kernel, call->descriptor());
+  if (!asked) return decide(run, Verdict::kFailed, asked.error()), false;
+  const auto& [status, said] = *asked;
   const bool expected = run.operation->policy_takes();
   if (status != EXACTK_OK && run.kernel.method && expected) {
     decide(run, Verdict::kUnsupported,
@@ -83,11 +97,13 @@ bool admit(Run& run) {
     decide(run, Verdict::kFailed, "the kernel takes a shape that its policy declines");
     return false;
   }
+  const auto workspace = workspace_bytes(*run.operation);
+  if (!workspace) return decide(run, Verdict::kFailed, workspace.error()), false;
+  run.workspace_bytes = *workspace;
   // The host device lives in the host's memory, beside the host's own copies: the inputs, and each
   // output before the launch, after it, and under the first poison.
   const bool shared_memory = run.device.info().kind == "host";
-  int64_t need =
-      device_bytes(*run.operation, run.kernel.kernel->workspace_bytes(call->descriptor()));
+  int64_t need = device_bytes(*run.operation, *workspace);
   for (const TensorSpec& tensor : run.operation->tensors()) {
     if (shared_memory) need += tensor.bytes * (tensor.role == Role::kInput ? 1 : 4);
   }
@@ -97,6 +113,10 @@ bool admit(Run& run) {
            fmt::format("needs {}, {} free", bytes_text(need), bytes_text(free)));
     return false;
   }
+  if (holds_untaken_nan(run)) {
+    decide(run, Verdict::kSkipped, "takes no NaN among the logits in view; got some");
+    return false;
+  }
   return true;
 }
 
@@ -104,15 +124,21 @@ bool admit(Run& run) {
 // kept, or not promised, or not captured.
 std::string graph_difference(const Run& run, const kernels::Device::GraphNodes& nodes) {
   const bool promised = (run.outcome.promised & oracle::kKernelsOnly) != 0;
-  if (!promised || nodes.memsets + nodes.memcpys == 0) return "";
+  if (!promised || nodes.all() == nodes.kernels) return "";
   return fmt::format(
-      "the captured graph holds {} memset and {} memcpy nodes; kernels alone are promised",
-      nodes.memsets, nodes.memcpys);
+      "the captured graph holds {} memset and {} memcpy nodes and {} of other kinds; kernels alone "
+      "are promised",
+      nodes.memsets, nodes.memcpys, nodes.others);
 }
 
-struct LaunchId {
-  int64_t step;
-  int variant;
+// How far the actions of the case have come under one of its poisons.
+struct Course {
+  LaunchSession& session;
+  int variant = 0;
+  int64_t launch = 0;  // the next one
+  int stream = 0;
+  bool refill = true;       // the workspace, before the next launch
+  int64_t captured_at = 0;  // the launch that captured the graph
 };
 
 void count(Run& run, const Findings& found, const kernels::Device::GraphNodes& nodes) {
@@ -123,19 +149,27 @@ void count(Run& run, const Findings& found, const kernels::Device::GraphNodes& n
   outcome.elements += found.elements;
   outcome.path = found.path;
   run.rows_selected += found.rows_selected;
-  if (nodes.kernels + nodes.memsets + nodes.memcpys > 0) {
+  if (nodes.all() > 0) {
     outcome.graph = fmt::format("{} kernels, {} memsets, {} memcpys", nodes.kernels, nodes.memsets,
                                 nodes.memcpys);
   }
 }
 
 // Judges one launch; false if the case is decided.
-bool judge(Run& run, LaunchId id, const LaunchSession& session,
+bool judge(Run& run, const Course& at, ActionKind how,
            const std::shared_ptr<const StepInputs>& inputs, const LaunchResult& result,
            const std::vector<Bytes>& before) {
-  const Launched launched{
-      id.step, id.variant,           inputs,        inputs_of(run, 0), result.outputs,
-      before,  result.row_checksums, session.call()};
+  const LaunchSession& session = at.session;
+  const bool replayed = how != ActionKind::kLaunch;
+  const Launched launched{at.launch,
+                          at.variant,
+                          inputs,
+                          replayed,
+                          inputs_of(run, replayed ? at.captured_at : 0),
+                          result.outputs,
+                          before,
+                          result.row_checksums,
+                          session.last_call()};
   run.options.launched(launched);
   Findings found = run.operation->judge(launched);
   run.options.alive();
@@ -181,55 +215,66 @@ bool configure_host(Run& run, uint64_t schedule_seed) {
   return true;
 }
 
-std::vector<Bytes> poison_of(const Run& run, LaunchId id) {
+std::vector<Bytes> poison_of(const Operation& operation, int64_t launch, int variant) {
   std::vector<Bytes> before;
-  for (size_t i = 0; i < run.operation->tensors().size(); ++i) {
-    const TensorSpec& tensor = run.operation->tensors()[i];
+  for (size_t i = 0; i < operation.tensors().size(); ++i) {
+    const TensorSpec& tensor = operation.tensors()[i];
     const bool output = tensor.role == Role::kOutput && tensor.bytes > 0;
-    before.push_back(output ? run.operation->poison(id.step, id.variant, i) : Bytes{});
+    before.push_back(output ? operation.poison(launch, variant, i) : Bytes{});
   }
   return before;
 }
 
-std::vector<std::byte> workspace_of(const Run& run, LaunchId id, int64_t bytes) {
+std::vector<std::byte> workspace_of(const Case& c, int64_t launch, int variant, int64_t bytes) {
   std::vector<std::byte> workspace(static_cast<size_t>(bytes));
-  fixtures::workspace_fill(run.c, id.step, id.variant, workspace);
+  fixtures::workspace_fill(c, launch, variant, workspace);
   return workspace;
 }
 
+kernels::Result<LaunchResult> launch_by(LaunchSession& session, ActionKind how, int stream,
+                                        int64_t known, const StepInputs& fed) {
+  if (how == ActionKind::kReplay) return session.replay(stream, fed);
+  return how == ActionKind::kCapture ? session.capture(stream, known, fed)
+                                     : session.call(stream, known, fed);
+}
+
 // One launch: fed, done, judged. The result, or nothing if the case is decided.
-std::optional<LaunchResult> launch(Run& run, LaunchSession& session, LaunchId id,
+std::optional<LaunchResult> launch(Run& run, Course& at, ActionKind how,
                                    const std::vector<std::byte>& workspace) {
-  run.outcome.last_step = id.step;
-  const std::shared_ptr<const StepInputs> inputs = inputs_of(run, id.step);
-  const std::vector<Bytes> before = poison_of(run, id);
-  if (auto r = session.feed(*inputs, before, workspace); !r) {
+  run.outcome.last_step = at.launch;
+  const std::shared_ptr<const StepInputs> inputs = inputs_of(run, at.launch);
+  const std::vector<Bytes> before = poison_of(*run.operation, at.launch, at.variant);
+  if (auto r = at.session.feed(*inputs, before, workspace, at.stream); !r) {
     decide(run, Verdict::kFailed, r.error());
     return std::nullopt;
   }
-  auto result = session.launch(*inputs);
+  if (how == ActionKind::kCapture) at.captured_at = at.launch;
+  auto result = launch_by(at.session, how, at.stream, at.launch, *inputs);
   if (!result) {
     decide(run, Verdict::kFailed, result.error());
     return std::nullopt;
   }
-  if (!judge(run, id, session, inputs, *result, before)) return std::nullopt;
+  if (!judge(run, at, how, inputs, *result, before)) return std::nullopt;
   return std::move(*result);
 }
 
-bool run_step(Run& run, LaunchSession& session, LaunchId id) {
+bool run_launch(Run& run, Course& at, ActionKind how) {
   const Case& c = run.c;
   // Under the case's own poison the workspace keeps what the launch before left in it, as in a
   // serving loop; under the other one it is filled anew before every launch.
-  const bool refill = id.step == 0 || id.variant == 1;
-  const auto workspace = workspace_of(run, id, refill ? session.workspace_bytes() : 0);
+  const bool refill = at.refill || at.variant == 1;
+  const auto workspace =
+      workspace_of(c, at.launch, at.variant, refill ? at.session.workspace_bytes() : 0);
+  at.refill = false;
   for (int64_t repeat = 0; repeat < c.repeats; ++repeat) {
     // Repeats differ in nothing but the order in which the host device runs them.
     if (c.repeats > 1 && !configure_host(run, c.schedule + static_cast<uint64_t>(repeat)))
       return false;
-    auto result = launch(run, session, id, workspace);
+    if (repeat > 0 && how == ActionKind::kCapture) how = ActionKind::kReplay;
+    auto result = launch(run, at, how, workspace);
     if (!result) return false;
-    const size_t step = static_cast<size_t>(id.step);
-    if (id.variant == 0 && repeat == 0) {
+    const size_t step = static_cast<size_t>(at.launch);
+    if (at.variant == 0 && repeat == 0) {
       run.first_outputs.push_back(std::move(result->outputs));
       continue;
     }
@@ -245,42 +290,112 @@ bool run_step(Run& run, LaunchSession& session, LaunchId id) {
       return false;
     }
   }
+  ++at.launch;
   return true;
 }
 
-// The session of a launch mode, or nothing if the case is decided.
-std::unique_ptr<LaunchSession> open_session(Run& run, LaunchMode mode) {
+// The kernel of `run` where it is one of the operation, else the first shipped one.
+std::optional<KernelUnderTest> kernel_of(const Run& run, fixtures::Op op) {
+  if (op == run.c.op) return run.kernel;
+  const auto shipped = select_kernels(run.device.info().kind, "*");
+  if (!shipped) return std::nullopt;
+  for (const KernelUnderTest& kernel : *shipped) {
+    if (kernel.kernel->op == fixtures::name(op)) return kernel;
+  }
+  return std::nullopt;
+}
+
+// The plain case of another operation, or of the same one in another shape, in between: with
+// buffers of its own, judged as well. Nothing happens where no kernel takes it.
+bool run_between(Run& run, const Course& at, fixtures::Op op) {
+  Case other = fixtures::default_case(op);
+  other.seed = run.c.seed;
+  const auto kernel = kernel_of(run, op);
+  if (!kernel) return true;
+  const std::unique_ptr<Operation> operation = make_operation(other, *kernel);
+  const auto taken = ask_supports(*kernel->kernel, operation->call(0)->descriptor());
+  if (taken && taken->status != EXACTK_OK) return true;
+  const auto fail = [&](const std::string& why) {
+    decide(run, Verdict::kFailed,
+           fmt::format("{} in between, on '{}': {}", kernel->name(), fixtures::print_case(other),
+                       why));
+    return false;
+  };
+  if (!taken) return fail(taken.error());
+  const auto bytes = workspace_bytes(*operation);
+  if (!bytes) return fail(bytes.error());
+  auto session = LaunchSession::open(run.device, *operation, *bytes, run.options.logits_from);
+  if (!session) return decide(run, Verdict::kSkipped, session.error()), false;
+  const auto inputs = run.cache.get(*operation, 0, run.options.logits_from);
+  const std::vector<Bytes> before = poison_of(*operation, 0, at.variant);
+  const auto workspace = workspace_of(other, 0, at.variant, (*session)->workspace_bytes());
+  if (auto r = (*session)->feed(*inputs, before, workspace, at.stream); !r) return fail(r.error());
+  const auto result = (*session)->call(at.stream, 0, *inputs);
+  if (!result) return fail(result.error());
+  const Findings found = operation->judge({0, at.variant, inputs, false, inputs, result->outputs,
+                                           before, result->row_checksums, (*session)->last_call()});
+  run.options.alive();
+  run.outcome.faults.merge(found.faults);
+  run.outcome.anatomy = found.anatomy;
+  if (!found.ok()) return fail(found.why);
+  return result->damage.empty() || fail(result->damage);
+}
+
+bool act(Run& run, Course& at, const fixtures::Action& action) {
+  switch (action.kind) {
+    case ActionKind::kStream:
+      at.stream = action.value;
+      return true;
+    case ActionKind::kDirty:
+      at.refill = true;
+      return true;
+    case ActionKind::kRun:
+      return run_between(run, at, static_cast<fixtures::Op>(action.value));
+    case ActionKind::kLaunch:
+    case ActionKind::kCapture:
+    case ActionKind::kReplay:
+      return run_launch(run, at, action.kind);
+    default:
+      return true;  // what is new is counted by fixtures::version()
+  }
+}
+
+// A session of the case's operation, or nothing if the case is decided.
+std::unique_ptr<LaunchSession> open_session(Run& run) {
   if (!configure_host(run, run.c.schedule)) return nullptr;
-  auto session = LaunchSession::open(run.device, *run.operation, mode, *inputs_of(run, 0),
-                                     run.options.logits_from);
+  auto session =
+      LaunchSession::open(run.device, *run.operation, run.workspace_bytes, run.options.logits_from);
   if (session) return std::move(*session);
   decide(run, Verdict::kSkipped, session.error());
   return nullptr;
 }
 
 bool run_variant(Run& run, int variant) {
-  const std::unique_ptr<LaunchSession> session = open_session(run, run.c.launch);
+  const std::unique_ptr<LaunchSession> session = open_session(run);
   if (!session) return false;
-  for (int64_t step = 0; step <= run.c.replays; ++step) {
-    if (!run_step(run, *session, {step, variant})) return false;
+  Course at{*session, variant};
+  for (const fixtures::Action& action : fixtures::actions(run.c)) {
+    if (!act(run, at, action)) return false;
   }
   return true;
 }
 
-// The first launch again in the other two launch modes: a kernel that promises the same bytes gives
+// The first launch again in the other launch modes: a kernel that promises the same bytes gives
 // them directly, on another stream and from a graph.
 bool compare_launch_modes(Run& run) {
   if (!promises_repeatable(run)) return true;
   for (const LaunchMode mode : {LaunchMode::kDirect, LaunchMode::kStream, LaunchMode::kGraph}) {
-    if (mode == run.c.launch) continue;
-    const std::unique_ptr<LaunchSession> session = open_session(run, mode);
+    if (mode == run.c.launch && run.c.session.count == 0) continue;
+    const std::unique_ptr<LaunchSession> session = open_session(run);
     if (!session) return false;
-    const LaunchId first{0, 0};
+    Course at{*session};
+    at.stream = mode == LaunchMode::kDirect ? 0 : 1;
     const auto result =
-        launch(run, *session, first, workspace_of(run, first, session->workspace_bytes()));
+        launch(run, at, mode == LaunchMode::kGraph ? ActionKind::kCapture : ActionKind::kLaunch,
+               workspace_of(run.c, 0, 0, session->workspace_bytes()));
     if (!result) return false;
-    const std::string what = fmt::format("launch mode {} gives other bytes than {}",
-                                         fixtures::name(mode), fixtures::name(run.c.launch));
+    const std::string what =
+        fmt::format("launch mode {} gives other bytes than the first launch", fixtures::name(mode));
     if (!same_bytes(run, run.first_outputs[0], result->outputs, what)) return false;
   }
   return true;
@@ -293,13 +408,14 @@ Outcome Runner::run(const Case& c, const KernelUnderTest& kernel, const RunnerOp
   Outcome outcome;
   outcome.value = c;
   outcome.kernel = kernel.name();
+  outcome.plugin = kernel.plugin;
   outcome.promised = kernel.kernel->modes;
   if (device_.info().kind == "host") {
     (void)device_.configure({options.wave_width, c.schedule, options.workers});
   }
   outcome.device = device_.info();
   Run run{c,       kernel, device_, inputs_, options, outcome, outcome.device.kind == "host",
-          nullptr, {},     0};
+          nullptr, {},     0,       0};
   if (admit(run)) {
     bool held = true;
     for (int variant = 0; held && variant < kVariants; ++variant) held = run_variant(run, variant);

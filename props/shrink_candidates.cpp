@@ -4,6 +4,7 @@
 #include <span>
 
 #include "fixtures/lengths.h"
+#include "fixtures/session.h"
 #include "oracle/dispatch_policy.h"
 #include "props/topk_problem.h"
 
@@ -217,8 +218,10 @@ class Candidates {
     wanted.replay_lens = LengthRule{};
     wanted.lens = rule_of(failing);
     wanted.replays = 0;
+    wanted.session = Session{};
     add("diagnosis", wanted);
-    if (step <= 0) return;
+    wanted.session = c_.session;
+    if (step <= 0 && c_.session.count == 0) return;
     wanted.lens = rule_of(first);
     wanted.replays = 1;
     wanted.replay_lens = {LengthKind::kList, 1, {failing.back()}};
@@ -278,12 +281,38 @@ class Candidates {
   }
 
   void diagnosis() {
-    if (hints_.last_step < 0 || hints_.last_step > c_.replays) return;
+    if (hints_.last_step < 0 || hints_.last_step >= launch_count(c_)) return;
     if (!hints_.failing_rows.empty()) {
       const int64_t row = hints_.failing_rows.front();
       reads(c_.op, "rows") ? focus_row(row) : focus_token(row);
     }
-    set("diagnosis", &Case::replays, hints_.last_step);
+    if (c_.session.count == 0) set("diagnosis", &Case::replays, hints_.last_step);
+  }
+
+  // Without an action, or what `launch` and `replays` can say of it.
+  void session() {
+    if (c_.session.count == 0) return;
+    drop("launches", {"session", "replay_lens", "schedule"});
+    Case plain = c_;
+    plain.session = Session{};
+    plain.replays = launch_count(c_) - 1;
+    for (const LaunchMode mode : {LaunchMode::kDirect, LaunchMode::kStream, LaunchMode::kGraph}) {
+      plain.launch = mode;
+      add("launches", plain);
+    }
+    for (int32_t from = 0; from < c_.session.count; ++from) {
+      for (const int32_t width : {c_.session.count / 2, 2, 1}) without_actions(from, width);
+    }
+  }
+
+  void without_actions(int32_t from, int32_t width) {
+    if (width < 1 || from + width > c_.session.count) return;
+    Case fewer = c_;
+    auto& actions = fewer.session.actions;
+    std::move(actions.begin() + from + width, actions.end(), actions.begin() + from);
+    std::fill(actions.end() - width, actions.end(), Action{});
+    fewer.session.count -= width;
+    add("launches", fewer);
   }
 
   void launches() {
@@ -292,6 +321,7 @@ class Candidates {
     if (c_.launch == LaunchMode::kGraph) set("launches", &Case::launch, LaunchMode::kStream);
     shrink("launches", {"replays", &Case::replays, 0});
     shrink("launches", {"repeats", &Case::repeats, 1});
+    session();
     for (const std::string_view key : {"schedule", "change", "replay_lens"})
       drop("launches", {key});
   }
@@ -366,7 +396,7 @@ class Candidates {
   // The longest row of any launch needs no more columns than its own.
   int64_t columns_in_use() const {
     int64_t most = 1;
-    for (int64_t step = 0; step <= c_.replays; ++step) {
+    for (int64_t step = 0; step < launch_count(c_); ++step) {
       const std::vector<int32_t> lens = seq_lens(c_, step);
       const std::vector<int64_t> starts = row_starts(c_, step);
       const bool started = c_.op == Op::kTopkPrefill;
@@ -496,8 +526,8 @@ class Candidates {
 
 ShrinkMeasure shrink_measure(const Case& c) {
   const bool by_rows = reads(c.op, "rows");
-  return {(c.replays + 1) * c.repeats,
-          static_cast<int64_t>(c.launch),
+  return {launch_count(c) * c.repeats,
+          c.session.count > 0 ? 2 + c.session.count : static_cast<int64_t>(c.launch),
           rows_of(c),
           by_rows ? c.next_n : c.requests,
           by_rows ? c.width : c.context,

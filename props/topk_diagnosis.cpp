@@ -83,8 +83,7 @@ std::vector<NamedTrait> traits(const TopkEvidence& e, const Compared& compared) 
   std::vector<NamedTrait> list;
   const int64_t k = e.problem.k;
   if (e.step > 0) {
-    const char* when =
-        e.problem.c.launch == fixtures::LaunchMode::kGraph ? "at capture" : "in the first launch";
+    const char* when = e.replayed ? "at capture" : "in the first launch";
     const int64_t longest = e.first_inputs.longest();
     list.push_back({fmt::format("longer than the longest row {} ({})", when, longest),
                     [longest](const RowFacts& f) { return f.length > longest; }});
@@ -193,8 +192,7 @@ std::string what_slots(const TopkEvidence& e) {
   if (e.step > 0 && facts.missing > 0 && facts.missing_lowest >= longest_at_first) {
     return fmt::format(
         "no column past {}, the longest length {}, is looked at: a host decision is frozen",
-        longest_at_first,
-        e.problem.c.launch == fixtures::LaunchMode::kGraph ? "at capture" : "in the first launch");
+        longest_at_first, e.replayed ? "at capture" : "in the first launch");
   }
   if (facts.kinds.has(FaultKind::kSentinelInside) && facts.all_inside) {
     const bool masked = facts.missing_all_minus_inf && cut_among_minus_inf(e);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "fixtures/index_inputs.h"
+#include "fixtures/lengths.h"
 #include "oracle/dispatch_policy.h"
 #include "props/device_fill.h"
 #include "props/judge_launch.h"
@@ -133,10 +134,25 @@ Bytes TopkOperation::poison(int64_t step, int variant, size_t tensor) const {
   return bytes_of(slots);
 }
 
-std::unique_ptr<Call> TopkOperation::call(const StepInputs* first) const {
-  const int64_t hint =
-      first == nullptr ? problem_.width : static_cast<const TopkInputs*>(first)->longest();
-  return std::make_unique<TopkCall>(problem_, hint);
+int64_t TopkOperation::length_hint(std::optional<int64_t> launch) const {
+  if (!launch) return problem_.width;
+  const std::vector<int64_t> lengths = fixtures::row_lengths(case_, *launch);
+  return *std::max_element(lengths.begin(), lengths.end());
+}
+
+std::unique_ptr<Call> TopkOperation::call(std::optional<int64_t> launch) const {
+  return std::make_unique<TopkCall>(problem_, length_hint(launch));
+}
+
+bool TopkOperation::holds_nan(const StepInputs& inputs) const {
+  const auto& topk = static_cast<const TopkInputs&>(inputs);
+  const auto is_nan = [](uint32_t bits) { return (bits & 0x7fffffffu) > 0x7f800000u; };
+  std::vector<uint32_t> scratch;
+  for (int64_t row = 0; row < problem_.rows; ++row) {
+    const auto view = visible_row(problem_, topk, row, scratch);
+    if (std::any_of(view.begin(), view.end(), is_nan)) return true;
+  }
+  return false;
 }
 
 bool TopkOperation::policy_takes() const {
@@ -147,7 +163,8 @@ bool TopkOperation::policy_takes() const {
 std::string TopkOperation::path_difference(const Launched& l) const {
   if (!kernel_.method) return "";
   oracle::TopkShape shape = topk_shape(problem_);
-  shape.max_seq_len_hint = static_cast<const TopkInputs&>(*l.first_inputs).longest();
+  shape.max_seq_len_hint =
+      static_cast<const TopkInputs&>(l.replayed ? *l.first_inputs : *l.inputs).longest();
   const oracle::TopkDispatch want = oracle::topk_dispatch(*kernel_.method, shape);
   const exactk_topk_report& got = *l.call.report();
   if (got.path == EXACTK_PATH_UNKNOWN) return "the launch did not report the path that it took";
@@ -193,8 +210,13 @@ Findings TopkOperation::judge(const Launched& l) const {
     found.why = path_difference(l);
     return found;
   }
-  const TopkEvidence evidence{problem_,  l.step, l.variant,
-                              judgement, inputs, static_cast<const TopkInputs&>(*l.first_inputs),
+  const TopkEvidence evidence{problem_,
+                              l.step,
+                              l.variant,
+                              judgement,
+                              inputs,
+                              l.replayed,
+                              static_cast<const TopkInputs&>(*l.first_inputs),
                               output};
   found.why = diagnose(evidence);
   found.anatomy = topk_anatomy(evidence);

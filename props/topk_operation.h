@@ -39,8 +39,11 @@ class TopkOperation : public Operation {
   const std::vector<TensorSpec>& tensors() const override { return tensors_; }
   std::shared_ptr<const StepInputs> make_inputs(int64_t step, LogitsFrom from) const override;
   Bytes poison(int64_t step, int variant, size_t tensor) const override;
-  std::unique_ptr<Call> call(const StepInputs* first) const override;
+  std::unique_ptr<Call> call(std::optional<int64_t> launch) const override;
+  // What a host knows of the longest row when it calls.
+  int64_t length_hint(std::optional<int64_t> launch) const;
   Findings judge(const Launched& launched) const override;
+  bool holds_nan(const StepInputs& inputs) const override;
   bool policy_takes() const override;
   std::string difference(const std::vector<Bytes>& a, const std::vector<Bytes>& b) const override;
   kernels::Result<std::unique_ptr<DeviceFill>> device_fill(kernels::Device&) const override;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "fixtures/session.h"
 #include "oracle/topk.h"
 
 namespace exactk::props {
@@ -73,7 +74,8 @@ std::string row_heading(const TopkEvidence& e, const RowView& v) {
   std::string text = fmt::format(
       "row {:<4}{}: length {}, k {} -> {} selected, {} sentinel{} expected", v.row, whose, length,
       v.p.k, selected, v.p.k - selected, v.p.k - selected == 1 ? "" : "s");
-  if (c.replays > 0) text += fmt::format("; launch {} of {}", e.step + 1, c.replays + 1);
+  if (const int64_t launches = fixtures::launch_count(c); launches > 1)
+    text += fmt::format("; launch {} of {}", e.step + 1, launches);
   if (e.variant > 0) text += "; under the second poison";
   return text + "\n";
 }

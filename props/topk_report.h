@@ -16,7 +16,8 @@ struct TopkEvidence {
   int variant = 0;   // 0: the case's own poison, 1: the other one
   const LaunchJudgement& judgement;
   const TopkInputs& inputs;
-  const TopkInputs& first_inputs;   // of launch 0: what was known at capture
+  bool replayed;                    // of a captured call
+  const TopkInputs& first_inputs;   // of the capture where it was replayed, else of launch 0
   std::span<const int32_t> output;  // the whole output tensor
 };
 

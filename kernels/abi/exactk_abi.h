@@ -4,6 +4,9 @@
  * Pointers are device pointers of the device kind that the kernel was registered for; counts and
  * strides are 64-bit and in elements. A launch neither allocates nor synchronises, so that it can
  * be captured into a graph.
+ *
+ * A shared library with kernels, a plugin, exports one function, exactk_plugin_v1, which is
+ * declared at the end. docs/PLUGIN.md walks through writing one.
  */
 #ifndef EXACTK_ABI_H
 #define EXACTK_ABI_H
@@ -17,7 +20,9 @@ extern "C" {
 
 #define EXACTK_ABI_VERSION 1u
 
-/* Contract modes that a kernel promises; flags. docs/CONTRACTS.md says what each one means. */
+/* Contract modes that a kernel promises; flags. docs/CONTRACTS.md says what each one means. A top-k
+ * is always judged by SET, ORDERED and STABLE include PREFIX, and exclude each other. Index
+ * operations fix every element, so only REPEATABLE and KERNELS_ONLY say something about them. */
 #define EXACTK_MODE_SET (1u << 0)
 #define EXACTK_MODE_PREFIX (1u << 1)
 #define EXACTK_MODE_ORDERED (1u << 2)
@@ -247,10 +252,28 @@ typedef struct exactk_chain {
   exactk_combine* combine;
 } exactk_chain;
 
+/* What a kernel does with NaN among the logits in view. */
+typedef enum exactk_nan_policy {
+  EXACTK_NAN_ORDERED = 0,  /* takes them, ordered by their bits: +NaN best, -NaN worst */
+  EXACTK_NAN_NOT_TAKEN = 1 /* cases with one in view are skipped */
+} exactk_nan_policy;
+
+/* The largest numbers that a kernel takes; 0: no limit. A case beyond one is skipped with the
+ * reason, without a question to the kernel. All but `k` are of operations with logits. */
+typedef struct exactk_limits {
+  int64_t k;
+  int64_t width;
+  int64_t rows;
+  int64_t next_n;        /* topk.decode, chain.decode */
+  int64_t column_stride; /* elements; 1: rows must be contiguous */
+} exactk_limits;
+
 /* One kernel. `descriptor` is the struct of `op`:
  *   topk.decode exactk_topk_decode      index.combine exactk_combine      index.swa exactk_swa
  *   topk.prefill exactk_topk_prefill    index.translate exactk_translate  chain.* exactk_chain
- * `message` gets one sentence on anything but EXACTK_OK. */
+ * `message` gets one sentence on anything but EXACTK_OK. supports() and workspace_bytes() are asked
+ * before there are buffers: the pointers of the descriptor are NULL then. The descriptor is gone
+ * after the call; what the stream needs later has to be copied. */
 typedef struct exactk_kernel {
   uint32_t struct_size;
   uint32_t modes;          /* EXACTK_MODE_* that it promises */
@@ -260,7 +283,45 @@ typedef struct exactk_kernel {
   exactk_status (*supports)(const void* descriptor, char* message, size_t message_bytes);
   int64_t (*workspace_bytes)(const void* descriptor);
   exactk_status (*launch)(const void* descriptor, char* message, size_t message_bytes);
+  int32_t nan_policy; /* exactk_nan_policy */
+  int32_t reserved;
+  exactk_limits limits;
 } exactk_kernel;
+
+/* Puts `function` onto a stream of the host device, with a copy of its arguments: it runs when the
+ * stream comes to it, and at every replay of a graph that it was captured into. There it counts as
+ * a kernel. It may read and write device memory, and must not call the device. An error has its
+ * sentence in `message`. */
+typedef exactk_status (*exactk_enqueue)(void* stream, void (*function)(const void* arguments),
+                                        const void* arguments, size_t argument_bytes, char* message,
+                                        size_t message_bytes);
+
+/* Who loads a plugin, and for which device. Lives as long as the process. */
+typedef struct exactk_host {
+  uint32_t struct_size;
+  uint32_t abi_version;    /* EXACTK_ABI_VERSION of the suite */
+  const char* device_kind; /* "host", "hip", "cuda" */
+  int32_t device_index;
+  int32_t wave_width;     /* 0 on the host device, where it changes from run to run */
+  exactk_enqueue enqueue; /* host device only, else NULL */
+} exactk_host;
+
+/* What a plugin brings. Everything that it points to must live as long as the process. The struct
+ * comes zeroed, the plugin fills it in. */
+typedef struct exactk_plugin {
+  uint32_t struct_size; /* sizeof(exactk_plugin) */
+  uint32_t abi_version; /* EXACTK_ABI_VERSION that the plugin was built with */
+  const char* name;     /* of the plugin */
+  const char* version;  /* free text, for reports; may be NULL */
+  const exactk_kernel* const* kernels;
+  int64_t kernel_count;
+  const char* message; /* one sentence where exactk_plugin_v1() does not return EXACTK_OK */
+} exactk_plugin;
+
+#define EXACTK_PLUGIN_EXPORT __attribute__((visibility("default")))
+
+/* The function that a plugin exports. EXACTK_DECLINED: it has no kernels for this device. */
+EXACTK_PLUGIN_EXPORT exactk_status exactk_plugin_v1(const exactk_host* host, exactk_plugin* plugin);
 
 #ifdef __cplusplus
 }

@@ -115,8 +115,17 @@ exactk_status launch(const void* descriptor, char* text, size_t bytes) {
 
 template <class Chain>
 exactk_kernel describe(const char* description) {
-  return {sizeof(exactk_kernel), Chain::kModes,           Chain::kName,  Chain::kOp, description,
-          &supports<Chain>,      &workspace_bytes<Chain>, &launch<Chain>};
+  return {sizeof(exactk_kernel),
+          Chain::kModes,
+          Chain::kName,
+          Chain::kOp,
+          description,
+          &supports<Chain>,
+          &workspace_bytes<Chain>,
+          &launch<Chain>,
+          EXACTK_NAN_ORDERED,
+          0,
+          {}};
 }
 
 }  // namespace exactk::kernels::chain

@@ -13,6 +13,8 @@
 
 #include <tl/expected.hpp>
 
+#include "kernels/abi/exactk_abi.h"
+
 namespace exactk::kernels {
 
 using Error = std::string;
@@ -58,10 +60,15 @@ class Device {
   virtual Result<void> end_capture(void* stream) = 0;
   virtual Result<void> replay(void* stream) = 0;
   virtual Result<void> drop_graph() = 0;
+  // Functions that host_enqueue() captured count as kernels.
   struct GraphNodes {
-    int kernels = 0, memsets = 0, memcpys = 0;
+    int kernels = 0, memsets = 0, memcpys = 0, others = 0;
+    int all() const { return kernels + memsets + memcpys + others; }
   };
   virtual GraphNodes graph_nodes() const = 0;
+
+  // How a kernel that is a plain function gets onto a stream; null where there are real kernels.
+  virtual exactk_enqueue host_enqueue() const { return nullptr; }
 };
 
 // The kinds that this program was built with, "host" first.

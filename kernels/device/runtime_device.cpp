@@ -1,7 +1,11 @@
 // The device layer over HIP names, for the target that this file is compiled for.
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <cstring>
 #include <deque>
+#include <exception>
+#include <memory>
 #include <unordered_map>
 
 #include "kernels/device/backend.h"
@@ -42,6 +46,38 @@ Result<void> check(hipError_t error, const char* doing) {
   static_cast<void>(hipGetLastError());
   return tl::unexpected(std::move(text));
 }
+
+#if defined(EXACTK_TARGET_HOST)
+bool is_kernel(hipGraphNodeType type) {
+  return type == hipGraphNodeTypeKernel || type == hipGraphNodeTypeHost;
+}
+
+// The exactk_enqueue of the host device. Called from C: nothing may be thrown.
+exactk_status enqueue_host(void* stream, void (*function)(const void*), const void* arguments,
+                           size_t argument_bytes, char* message, size_t message_bytes) {
+  Error text;
+  try {
+    const std::shared_ptr<std::byte[]> copy(new std::byte[argument_bytes]);
+    if (argument_bytes > 0) std::memcpy(copy.get(), arguments, argument_bytes);
+    const auto done =
+        check(enqueue_host_function({function, copy}, static_cast<hipStream_t>(stream)),
+              "putting a function onto a stream");
+    if (done) return EXACTK_OK;
+    text = done.error();
+  } catch (const std::exception& thrown) {
+    text = thrown.what();
+  }
+  if (message != nullptr && message_bytes > 0)
+    std::snprintf(message, message_bytes, "%s", text.c_str());
+  return EXACTK_ERROR;
+}
+constexpr exactk_enqueue kEnqueue = &enqueue_host;
+#else
+bool is_kernel(hipGraphNodeType type) {
+  return type == hipGraphNodeTypeKernel;
+}
+constexpr exactk_enqueue kEnqueue = nullptr;
+#endif
 
 // Released memory that is handed out again for an allocation of exactly the same size: as in a
 // serving loop, a kernel finds what an earlier one left. Keeps at most kKeptBlocksMax blocks.
@@ -120,6 +156,7 @@ class RuntimeDevice final : public Device {
   Result<void> replay(void* stream) override;
   Result<void> drop_graph() override;
   GraphNodes graph_nodes() const override { return nodes_; }
+  exactk_enqueue host_enqueue() const override { return kEnqueue; }
 
  private:
   void ask_properties() const { static_cast<void>(hipGetDeviceProperties(&properties_, index_)); }
@@ -237,9 +274,10 @@ Result<void> RuntimeDevice::count_nodes(hipGraph_t graph) {
   for (size_t i = 0; done && i < count; ++i) {
     hipGraphNodeType type{};
     done = check(hipGraphNodeGetType(nodes[i], &type), "reading the type of a node");
-    nodes_.kernels += type == hipGraphNodeTypeKernel;
-    nodes_.memsets += type == hipGraphNodeTypeMemset;
-    nodes_.memcpys += type == hipGraphNodeTypeMemcpy;
+    ++(is_kernel(type)                  ? nodes_.kernels
+       : type == hipGraphNodeTypeMemset ? nodes_.memsets
+       : type == hipGraphNodeTypeMemcpy ? nodes_.memcpys
+                                        : nodes_.others);
   }
   return done;
 }

@@ -230,7 +230,10 @@ exactk_kernel describe(const char* description) {
           description,
           &supports<Kernel>,
           &workspace_bytes<Kernel>,
-          &launch<Kernel>};
+          &launch<Kernel>,
+          EXACTK_NAN_ORDERED,
+          0,
+          {}};
 }
 
 }  // namespace exactk::kernels::index

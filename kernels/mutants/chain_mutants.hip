@@ -58,7 +58,10 @@ const exactk_kernel kLateTopk = {sizeof(exactk_kernel),
                                  "topk.auto, with the last entry of a short row one slot late.",
                                  &supports_auto,
                                  &workspace_of_auto,
-                                 &launch_late};
+                                 &launch_late,
+                                 EXACTK_NAN_ORDERED,
+                                 0,
+                                 {}};
 
 // F22: the top-k leaves an interior -1, and the last valid entry behind the count that the mapping
 // goes by.

@@ -249,8 +249,17 @@ exactk_status launch(const void* descriptor, char* text, size_t bytes) {
 // Not constexpr: a constant would be made for the device as well, where these functions are not.
 template <class Kernel>
 exactk_kernel describe(const char* description) {
-  return {sizeof(exactk_kernel), Kernel::kModes,           Kernel::kName,  Kernel::kOp, description,
-          &supports<Kernel>,     &workspace_bytes<Kernel>, &launch<Kernel>};
+  return {sizeof(exactk_kernel),
+          Kernel::kModes,
+          Kernel::kName,
+          Kernel::kOp,
+          description,
+          &supports<Kernel>,
+          &workspace_bytes<Kernel>,
+          &launch<Kernel>,
+          EXACTK_NAN_ORDERED,
+          0,
+          {}};
 }
 
 }  // namespace exactk::kernels::topk

@@ -187,7 +187,11 @@ int bench_case(const Case& c, Benched& bench, const BenchCommand& command) {
 int bench(const BenchCommand& command) {
   auto device = kernels::open_device(command.device.device);
   if (!device) return complain(kNoDevice, device.error());
-  auto kernels = kernels_of(command.device, (*device)->info());
+  const Plugins plugins = load_plugins(command.device.plugins, **device);
+  Ledger ledger;
+  report_refused(refused_of(command.device, (*device)->info(), plugins), ledger);
+  if (ledger.any_failure()) return kKernelFailed;
+  auto kernels = kernels_of(command.device, (*device)->info(), plugins);
   if (std::holds_alternative<int>(kernels)) return std::get<int>(kernels);
   Benched benched{std::move(*device), std::get<0>(std::move(kernels)), {}};
   benched.waves = waves_of(command.device, benched.device->info());

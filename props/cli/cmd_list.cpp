@@ -17,11 +17,24 @@ const kernels::TargetKernels& built_kernels() {
   return *kernels::target_kernels(kernels::device_kinds().front());
 }
 
+void print_kernel(const exactk_kernel& kernel) {
+  fmt::print("{:<18} {:<12} contract {:<8} {}\n", kernel.name, kernel.op, modes_text(kernel.modes),
+             kernel.description);
+}
+
+// The kernels of the plugins alone, loaded as for a run.
+int list_plugins(const DeviceOptions& device) {
+  auto opened = open_workbench(device);
+  if (std::holds_alternative<int>(opened)) return std::get<int>(opened);
+  const Workbench bench = std::get<Workbench>(std::move(opened));
+  for (const KernelUnderTest& kernel : bench.kernels) print_kernel(*kernel.kernel);
+  Ledger ledger;
+  report_refused(bench.refused, ledger);
+  return ledger.any_failure() ? kKernelFailed : kAllPassed;
+}
+
 int list_kernels() {
-  for (const exactk_kernel* kernel : built_kernels().shipped) {
-    fmt::print("{:<18} {:<12} contract {:<8} {}\n", kernel->name, kernel->op,
-               modes_text(kernel->modes), kernel->description);
-  }
+  for (const exactk_kernel* kernel : built_kernels().shipped) print_kernel(*kernel);
   return kAllPassed;
 }
 
@@ -60,12 +73,23 @@ int list_cases(const std::string& file) {
   return kAllPassed;
 }
 
-int list(const std::string& what, const std::string& file) {
+struct ListCommand {
+  std::string what = "kernels";
+  std::string file;
+  DeviceOptions device;  // of the plugins
+};
+
+int list(const ListCommand& command) {
+  const std::string& what = command.what;
+  if (!command.device.plugins.empty()) {
+    if (what == "kernels") return list_plugins(command.device);
+    return complain(kUsage, "--plugin is for `exactk list kernels`");
+  }
   if (what == "kernels") return list_kernels();
   if (what == "mutants") return list_mutants();
   if (what == "devices") return list_devices();
   if (what == "patterns") return list_patterns();
-  return list_cases(file);
+  return list_cases(command.file);
 }
 
 }  // namespace
@@ -73,13 +97,16 @@ int list(const std::string& what, const std::string& file) {
 void add_list(CLI::App& app, Chosen& chosen) {
   auto* command =
       app.add_subcommand("list", "kernels, devices, patterns, mutants, or the cases of a file");
-  auto what = std::make_shared<std::string>("kernels");
-  auto file = std::make_shared<std::string>();
-  command->add_option("what", *what, "kernels, devices, patterns, mutants or cases")
+  auto options = std::make_shared<ListCommand>();
+  command->add_option("what", options->what, "kernels, devices, patterns, mutants or cases")
       ->check(CLI::IsMember({"kernels", "devices", "patterns", "mutants", "cases"}));
-  command->add_option("file", *file, "with cases: the case file to expand");
-  command->callback(
-      [&chosen, what, file] { chosen = [what, file] { return list(*what, *file); }; });
+  command->add_option("file", options->file, "with cases: the case file to expand");
+  add_plugin_option(*command, options->device);
+  command
+      ->add_option("--device", options->device.device,
+                   "with --plugin: the device that the plugin is loaded for")
+      ->capture_default_str();
+  command->callback([&chosen, options] { chosen = [options] { return list(*options); }; });
 }
 
 }  // namespace exactk::props::cli

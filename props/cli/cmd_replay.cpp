@@ -59,6 +59,7 @@ int replay(ReplayCommand command) {
   if (const std::string error = dumping ? undumpable(c, jobs.size()) : ""; !error.empty())
     return complain(kUsage, error);
   Ledger ledger;
+  report_refused(bench.refused, ledger);
   for (Job& job : jobs) {
     const uint32_t promised = job.kernel.kernel->modes;
     std::optional<LaunchDump> dump;

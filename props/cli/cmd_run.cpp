@@ -54,6 +54,11 @@ class Session {
     }
   }
 
+  // Plugins that were refused are failures like those of kernels.
+  void add_refused() {
+    for (const Outcome& outcome : bench_.refused) add(outcome);
+  }
+
   const std::vector<KernelUnderTest>& kernels() const { return bench_.kernels; }
   const Ledger& ledger() const { return ledger_; }
   int64_t without_kernel() const { return without_kernel_; }  // cases
@@ -137,6 +142,7 @@ int run(const RunCommand& command) {
   }
 
   Session session(command, std::move(bench), command.budget_s > 0 ? 0 : runs);
+  session.add_refused();
   bool budget_ended = false;
   for (const Case& c : cases) {
     budget_ended = session.out_of_budget();

@@ -71,6 +71,7 @@ int shrink_line(const ShrinkCommand& command) {
   fixtures::Case c = *parsed;
   if (command.device.schedule_seed) c.schedule = *command.device.schedule_seed;
   Ledger ledger;
+  report_refused(bench.refused, ledger);
   auto failure = first_failure(c, bench, ledger);
   if (failure) {
     Job job = failure->first;
@@ -84,7 +85,7 @@ int shrink_line(const ShrinkCommand& command) {
   }
   fmt::print("{}\n", ledger.totals());
   std::fflush(stdout);
-  if (failure) return kKernelFailed;
+  if (ledger.any_failure()) return kKernelFailed;
   if (ledger.judged() == 0)
     return complain(kNothingJudged,
                     "nothing was judged: no kernel of the operation is selected, or each was "

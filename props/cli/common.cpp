@@ -24,30 +24,54 @@ std::vector<int> waves_of(const DeviceOptions& options, const kernels::DeviceInf
 }
 
 std::variant<std::vector<KernelUnderTest>, int> kernels_of(const DeviceOptions& options,
-                                                           const kernels::DeviceInfo& device) {
-  auto kernels = select_kernels(device.kind, options.kernel);
+                                                           const kernels::DeviceInfo& device,
+                                                           const Plugins& plugins) {
+  const std::vector<KernelUnderTest> outside = plugins.kernels();
+  if (!options.plugins.empty() && !options.kernel_given) return outside;
+  auto kernels = select_kernels(device.kind, options.kernel, {outside, plugins.refused.empty()});
   if (kernels) return std::move(*kernels);
   const bool glob = options.kernel.find_first_of("*?") != std::string::npos;
   return complain(glob ? kNothingJudged : kUsage, kernels.error());
 }
 
+std::vector<Outcome> refused_of(const DeviceOptions& options, const kernels::DeviceInfo& device,
+                                const Plugins& plugins) {
+  std::vector<Outcome> refused;
+  for (const kernels::Refusal& refusal : plugins.refused) {
+    if (refusal.kernel.empty() || globs_match(options.kernel, refusal.kernel))
+      refused.push_back(refused_outcome(refusal, device));
+  }
+  return refused;
+}
+
+void report_refused(const std::vector<Outcome>& refused, Ledger& ledger) {
+  for (const Outcome& outcome : refused) {
+    ledger.add(outcome);
+    fmt::print("{}\n", outcome.report);
+  }
+  std::fflush(stdout);
+}
+
 namespace {
 
 // Fills in how runs are judged, and on what; the error is one sentence.
-kernels::Result<void> open_in_process(const DeviceOptions& options, Workbench& bench) {
+kernels::Result<std::shared_ptr<const Plugins>> open_in_process(const DeviceOptions& options,
+                                                                Workbench& bench) {
   auto device = kernels::open_device(options.device);
   if (!device) return tl::unexpected(device.error());
   bench.device = (*device)->info();
   std::shared_ptr<kernels::Device> shared = std::move(*device);
-  bench.run = [shared, runner = std::make_shared<Runner>(*shared)](const Job& job) {
+  auto plugins = std::make_shared<const Plugins>(load_plugins(options.plugins, *shared));
+  bench.run = [shared, plugins, runner = std::make_shared<Runner>(*shared)](const Job& job) {
     Outcome outcome = runner->run(job.value, job.kernel, job.options);
     outcome.report = report_text(outcome);
     return outcome;
   };
-  return {};
+  return plugins;
 }
 
-kernels::Result<void> open_isolated(const DeviceOptions& options, Workbench& bench) {
+kernels::Result<std::shared_ptr<const Plugins>> open_isolated(const DeviceOptions& options,
+                                                              Workbench& bench) {
   const std::string kind = options.device.substr(0, options.device.find(':'));
   const double timeout_s = options.timeout_s > 0 ? options.timeout_s : kind == "host" ? 120 : 30;
   auto by_name = [kind](std::string_view name) -> kernels::Result<KernelUnderTest> {
@@ -55,12 +79,13 @@ kernels::Result<void> open_isolated(const DeviceOptions& options, Workbench& ben
     if (!found) return tl::unexpected(found.error());
     return found->front();
   };
-  auto runner = std::make_shared<IsolatedRunner>(options.device, timeout_s, by_name);
+  auto runner =
+      std::make_shared<IsolatedRunner>(options.device, timeout_s, by_name, options.plugins);
   auto device = runner->start();
   if (!device) return tl::unexpected(device.error());
   bench.device = *device;
   bench.run = [runner](const Job& job) { return runner->run(job); };
-  return {};
+  return std::shared_ptr<const Plugins>(runner, &runner->plugins());
 }
 
 }  // namespace
@@ -70,7 +95,9 @@ std::variant<Workbench, int> open_workbench(const DeviceOptions& options) {
   const auto opened =
       options.in_process ? open_in_process(options, bench) : open_isolated(options, bench);
   if (!opened) return complain(kNoDevice, opened.error());
-  auto kernels = kernels_of(options, bench.device);
+  const Plugins& plugins = **opened;
+  bench.refused = refused_of(options, bench.device, plugins);
+  auto kernels = kernels_of(options, bench.device, plugins);
   if (std::holds_alternative<int>(kernels)) return std::get<int>(kernels);
   bench.kernels = std::get<0>(std::move(kernels));
   bench.waves = waves_of(options, bench.device);
@@ -97,6 +124,14 @@ CLI::Validator above_zero() {
   return CLI::Validator([](const std::string& text) { return number_problem(text, false); }, "");
 }
 
+void add_plugin_option(CLI::App& command, DeviceOptions& options) {
+  command
+      .add_option("--plugin", options.plugins,
+                  "a shared library with kernels; may be given several times")
+      ->check(CLI::ExistingFile)
+      ->allow_extra_args(false);
+}
+
 void add_device_options(CLI::App& command, DeviceOptions& options) {
   command
       .add_option("--device", options.device,
@@ -108,8 +143,10 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
   command
       .add_option("--kernel", options.kernel,
                   "kernels to judge, * and ? as in a shell, several with commas; mutants only by "
-                  "'mutant.*'")
+                  "'mutant.*'; with --plugin its kernels by default")
+      ->each([&options](const std::string&) { options.kernel_given = true; })
       ->capture_default_str();
+  add_plugin_option(command, options);
   command
       .add_option("--schedule-seed", options.schedule_seed,
                   "host device: order of blocks, waves and lanes, instead of the cases' own")

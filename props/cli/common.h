@@ -17,6 +17,8 @@
 #include "props/cli/exit_code.h"
 #include "props/isolated_runner.h"
 #include "props/kernel_under_test.h"
+#include "props/ledger.h"
+#include "props/plugins.h"
 
 namespace exactk::props::cli {
 
@@ -44,11 +46,14 @@ struct DeviceOptions {
   std::optional<uint64_t> schedule_seed;  // overrides the cases' own
   double timeout_s = 0;                   // 0: 120 on the host device, 30 on a GPU
   bool in_process = false;
+  std::vector<std::string> plugins;  // paths of shared libraries
+  bool kernel_given = false;         // --kernel; without it plugins are judged alone
 };
 // Checks with messages that say what to give instead.
 CLI::Validator at_least_zero();
 CLI::Validator above_zero();
 
+void add_plugin_option(CLI::App& command, DeviceOptions& options);
 void add_device_options(CLI::App& command, DeviceOptions& options);
 
 // What the options stand for, checked.
@@ -56,6 +61,7 @@ struct Workbench {
   kernels::DeviceInfo device;
   std::vector<int> waves;
   std::vector<KernelUnderTest> kernels;
+  std::vector<Outcome> refused;            // plugins and kernels of them: failures, with a report
   std::function<Outcome(const Job&)> run;  // judges, with a report
 };
 std::variant<Workbench, int> open_workbench(const DeviceOptions& options);
@@ -75,6 +81,14 @@ std::vector<int> waves_of(const DeviceOptions& options, const kernels::DeviceInf
 
 // The kernels that the options name; the error is an exit code, its sentence printed.
 std::variant<std::vector<KernelUnderTest>, int> kernels_of(const DeviceOptions& options,
-                                                           const kernels::DeviceInfo& device);
+                                                           const kernels::DeviceInfo& device,
+                                                           const Plugins& plugins);
+
+// The failures that the refused plugins and kernels are, as far as the options name them.
+std::vector<Outcome> refused_of(const DeviceOptions& options, const kernels::DeviceInfo& device,
+                                const Plugins& plugins);
+
+// Prints what was refused and adds it to the ledger.
+void report_refused(const std::vector<Outcome>& refused, Ledger& ledger);
 
 }  // namespace exactk::props::cli

@@ -24,14 +24,14 @@ std::string diagnosis(const std::string& line, const RowBody& body) {
 
 TEST(Diagnosis, NamesAFrozenHostDecision) {
   // Sees only as many columns as the longest row of the first launch had.
+  int64_t known = 0;
   const std::string text = diagnosis(
       "topk.decode rows=2 width=300 k=8 lens=const:40 replays=1 replay_lens=list:300 "
       "pattern=ascending",
-      [](const auto& d, int64_t row, auto logits, auto slots) {
-        right_row(
-            d, row,
-            logits.first(std::min<size_t>(logits.size(), static_cast<size_t>(d.max_seq_len_hint))),
-            slots);
+      [&known](const auto& d, int64_t row, auto logits, auto slots) {
+        if (known == 0) known = d.max_seq_len_hint;
+        right_row(d, row, logits.first(std::min<size_t>(logits.size(), static_cast<size_t>(known))),
+                  slots);
       });
   EXPECT_NE(std::string::npos,
             text.find("all of them longer than the longest row in the first launch (40)"))

@@ -7,6 +7,7 @@
 
 #include "fixtures/lengths.h"
 #include "fixtures/materialize.h"
+#include "fixtures/session.h"
 #include "oracle/dispatch_policy.h"
 #include "props/index_problem.h"
 #include "props/topk_problem.h"
@@ -45,7 +46,7 @@ TEST(Generators, NeverDrawACaseInWhichEveryRowIsEmpty) {
   for (int i = 0; i < kDraws; ++i) {
     const fixtures::Case c = props::draw_case(3, i, kTopk);
     int64_t longest = 0;
-    for (int64_t step = 0; step <= c.replays; ++step) {
+    for (int64_t step = 0; step < fixtures::launch_count(c); ++step) {
       for (const int64_t length : fixtures::row_lengths(c, step))
         longest = std::max(longest, length);
     }

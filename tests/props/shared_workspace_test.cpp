@@ -62,7 +62,7 @@ std::vector<int64_t> sizes_of(const props::Operation& operation) {
   std::vector<int64_t> sizes;
   for (const TensorSpec& tensor : operation.tensors()) sizes.push_back(tensor.bytes);
   sizes.push_back(
-      operation.kernel().kernel->workspace_bytes(operation.call(nullptr)->descriptor()));
+      operation.kernel().kernel->workspace_bytes(operation.call(std::nullopt)->descriptor()));
   return sizes;
 }
 
@@ -90,7 +90,7 @@ std::string run_step(kernels::Device& device, kernels::Workspace& workspace, con
   at.workspace = views->back();
   at.workspace_bytes = sizes_of(*operation).back();
   at.stream = device.stream(0);
-  const auto call = operation->call(inputs.get());
+  const auto call = operation->call(0);
   call->place(at);
   std::array<char, 256> message{};
   const exactk_status status =
@@ -102,7 +102,7 @@ std::string run_step(kernels::Device& device, kernels::Workspace& workspace, con
     after[i].resize(before[i].size());
     EXPECT_TRUE(device.download(after[i].data(), (*views)[i], tensors[i].bytes));
   }
-  return operation->judge({0, 0, inputs, inputs, after, before, {}, *call}).why;
+  return operation->judge({0, 0, inputs, false, inputs, after, before, {}, *call}).why;
 }
 
 struct Session {

@@ -290,4 +290,13 @@ hipError_t enqueue_launch(KernelLaunch launch, hipStream_t stream) {
   return runtime.enqueue(queue, std::move(launch), name);
 }
 
+hipError_t enqueue_host_function(HostFunction call, hipStream_t stream) {
+  Runtime& runtime = Runtime::instance();
+  const std::lock_guard lock(runtime.mutex);
+  Stream* queue = runtime.find(stream);
+  if (!queue) return runtime.fail(hipErrorInvalidHandle, "a host function: no such stream");
+  if (!call.function) return runtime.fail(hipErrorInvalidValue, "a host function that is null");
+  return runtime.enqueue(queue, std::move(call), "a host function");
+}
+
 }  // namespace exactk::host_device

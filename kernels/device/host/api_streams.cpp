@@ -230,9 +230,10 @@ hipError_t hipGraphGetNodes(hipGraph_t graph, hipGraphNode_t* nodes, size_t* cou
 hipError_t hipGraphNodeGetType(hipGraphNode_t node, hipGraphNodeType* type) {
   Call call;
   if (!node || !type) return call.null_argument("hipGraphNodeGetType");
-  *type = std::holds_alternative<KernelLaunch>(node->work) ? hipGraphNodeTypeKernel
-          : std::holds_alternative<MemsetWork>(node->work) ? hipGraphNodeTypeMemset
-                                                           : hipGraphNodeTypeMemcpy;
+  *type = std::holds_alternative<KernelLaunch>(node->work)   ? hipGraphNodeTypeKernel
+          : std::holds_alternative<HostFunction>(node->work) ? hipGraphNodeTypeHost
+          : std::holds_alternative<MemsetWork>(node->work)   ? hipGraphNodeTypeMemset
+                                                             : hipGraphNodeTypeMemcpy;
   return hipSuccess;
 }
 

@@ -31,6 +31,14 @@ struct KernelLaunch {
 // Checks the limits and appends to the stream. An error is kept for hipGetLastError().
 hipError_t enqueue_launch(KernelLaunch launch, hipStream_t stream);
 
+// A plain function in place of a kernel: runs once, on the thread that waits for the stream. It
+// must not call the device.
+struct HostFunction {
+  void (*function)(const void* arguments) = nullptr;
+  std::shared_ptr<const void> arguments;
+};
+hipError_t enqueue_host_function(HostFunction call, hipStream_t stream);
+
 hipError_t set_dynamic_shared_limit(const void* function, int bytes);
 template <class... Parameters>
 hipError_t hipFuncSetAttribute(void (*kernel)(Parameters...), hipFuncAttribute, int value) {

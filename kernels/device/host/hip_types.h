@@ -110,6 +110,7 @@ enum hipGraphNodeType {
   hipGraphNodeTypeKernel = 0,
   hipGraphNodeTypeMemcpy = 1,
   hipGraphNodeTypeMemset = 2,
+  hipGraphNodeTypeHost = 3,
 };
 
 enum hipFuncAttribute {

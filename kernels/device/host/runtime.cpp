@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <limits>
 
 #include "kernels/device/host/schedule.h"
@@ -114,6 +115,8 @@ void Runtime::run_one(Stream* stream) {
 void Runtime::execute(const Work& work) {
   if (const auto* launch = std::get_if<KernelLaunch>(&work)) {
     run_kernel(*launch);
+  } else if (const auto* call = std::get_if<HostFunction>(&work)) {
+    run_host_function(*call);
   } else if (const auto* set = std::get_if<MemsetWork>(&work)) {
     std::memset(set->to, set->value, set->bytes);
   } else if (const auto* copy = std::get_if<MemcpyWork>(&work)) {
@@ -149,7 +152,20 @@ void Runtime::execute_graph(const GraphBody& body) {
 
 void Runtime::run_kernel(const KernelLaunch& launch) {
   std::string text = executor_.run(launch, settings);
-  if (text.empty()) return;
+  if (!text.empty()) fault(std::move(text));
+}
+
+void Runtime::run_host_function(const HostFunction& call) {
+  try {
+    call.function(call.arguments.get());
+  } catch (const std::exception& thrown) {
+    fault(std::string("a host function threw an exception: ") + thrown.what());
+  } catch (...) {
+    fault("a host function threw an exception");
+  }
+}
+
+void Runtime::fault(std::string text) {
   fault_ = std::move(text);
   drop_queues();
 }

@@ -47,7 +47,8 @@ struct WaitWork {
 struct ReplayWork {
   std::shared_ptr<const GraphBody> body;
 };
-using Work = std::variant<KernelLaunch, MemsetWork, MemcpyWork, RecordWork, WaitWork, ReplayWork>;
+using Work = std::variant<KernelLaunch, HostFunction, MemsetWork, MemcpyWork, RecordWork, WaitWork,
+                          ReplayWork>;
 
 struct GraphNode {
   Work work;
@@ -130,6 +131,8 @@ class Runtime {
   void execute(const Work& work);
   void execute_graph(const GraphBody& body);
   void run_kernel(const KernelLaunch& launch);
+  void run_host_function(const HostFunction& call);
+  void fault(std::string text);
   void drop_queues();
   hipError_t report_fault();
   void append_node(Stream* stream, Work work);
