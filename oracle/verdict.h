@@ -32,6 +32,12 @@ enum class FaultKind : int32_t {
 };
 inline constexpr int kFaultKinds = 11;
 
+constexpr bool is_failure(Verdict verdict) {
+  return verdict == Verdict::kFailed || verdict == Verdict::kUnsupported ||
+         verdict == Verdict::kInvalid;
+}
+inline constexpr int kVerdicts = 6;
+
 std::string_view name(Verdict verdict);  // "passed", "weak", ...
 std::string_view name(FaultKind kind);   // "missing winner", "intruder", ...
 

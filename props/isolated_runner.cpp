@@ -317,7 +317,20 @@ Outcome IsolatedRunner::lost(const Job& job, const std::string& reason) const {
   return outcome;
 }
 
+void IsolatedRunner::restart() {
+  child_.reset();
+  ran_.clear();
+}
+
 Outcome IsolatedRunner::run(const Job& job) {
+  Outcome outcome = run_in_child(job);
+  if (!child_) ran_.clear();
+  if (child_) ran_.push_back(job);
+  if (ran_.size() > kJobsKept) ran_.pop_front();
+  return outcome;
+}
+
+Outcome IsolatedRunner::run_in_child(const Job& job) {
   if (!child_) {
     if (auto started = start(); !started) return lost(job, started.error());
   }
@@ -333,7 +346,9 @@ Outcome IsolatedRunner::run(const Job& job) {
     if (line.state == Line::State::kTimeout) {
       (void)child_->end(true);
       child_.reset();
-      return lost(job, fmt::format("no answer for {} seconds", timeout_s_));
+      Outcome outcome = lost(job, fmt::format("no answer for {} seconds", timeout_s_));
+      outcome.seconds = timeout_s_;
+      return outcome;
     }
     if (line.state == Line::State::kEnd) {
       const std::string ended = how_it_ended(child_->end(false));

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -57,6 +58,13 @@ class IsolatedRunner {
   // had.
   Outcome run(const Job& job);
 
+  // What the child that runs the next job has run, the last one last; at most kJobsKept.
+  static constexpr size_t kJobsKept = 8;
+  const std::deque<Job>& ran() const { return ran_; }
+
+  // Ends the child; the next job begins a fresh one.
+  void restart();
+
  private:
   struct Child;
   kernels::Result<void> open_device();
@@ -64,6 +72,7 @@ class IsolatedRunner {
   std::string load_plugin(const std::string& path);
   std::string refusal_of(const KernelUnderTest& kernel) const;
   Outcome lost(const Job& job, const std::string& reason) const;
+  Outcome run_in_child(const Job& job);
 
   std::string device_;
   double timeout_s_;
@@ -72,6 +81,7 @@ class IsolatedRunner {
   Plugins plugins_;
   kernels::DeviceInfo info_;
   std::unique_ptr<Child> child_;
+  std::deque<Job> ran_;
 };
 
 }  // namespace exactk::props

@@ -30,9 +30,8 @@ void Ledger::add(const Outcome& o) {
   // What a kernel got instead differs from case to case; what it takes does not.
   const std::string takes = o.reason.substr(0, o.reason.find("; got "));
   if (o.verdict == Verdict::kSkipped) ++skips_[fmt::format("{}: {}", o.kernel, takes)];
-  const bool bad = o.verdict == Verdict::kFailed || o.verdict == Verdict::kUnsupported ||
-                   o.verdict == Verdict::kInvalid;
-  if (bad && failing_replays_.size() < kReplaysKept) failing_replays_.push_back(replay_line(o));
+  if (oracle::is_failure(o.verdict) && failing_replays_.size() < kReplaysKept)
+    failing_replays_.push_back(replay_line(o));
   if (o.at_load) return;
   if (o.verdict != Verdict::kPassed && o.verdict != Verdict::kWeak && o.verdict != Verdict::kFailed)
     return;

@@ -64,7 +64,10 @@ Outcome outcome_from_json(std::string_view text) {
     o.device.arch = record.at("arch");
     o.device.wave_width = record.at("wave");
     o.promised = record.at("promised");
-    o.verdict = static_cast<oracle::Verdict>(record.at("verdict").get<int>());
+    const int verdict = record.at("verdict");
+    if (verdict < 0 || verdict >= oracle::kVerdicts)
+      throw InternalError(fmt::format("an outcome came back with the unknown verdict {}", verdict));
+    o.verdict = static_cast<oracle::Verdict>(verdict);
     o.reason = record.at("reason");
     o.report = record.at("report");
     for (const int kind : record.at("faults").get<std::vector<int>>()) {

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
+#include "props/build_info.h"
 #include "props/cli/common.h"
 
 namespace exactk::props::cli {
@@ -9,6 +13,34 @@ namespace exactk::props::cli {
 using fixtures::Case;
 
 namespace {
+
+constexpr size_t kSeedDigits = 8;
+constexpr const char* kShardUsage = "it is I/N, with I from 0 to N - 1; write for example 0/4";
+
+struct Shard {
+  int64_t part = 0;
+  int64_t parts = 1;
+};
+std::optional<Shard> shard_of(const std::string& text) {
+  if (text.empty()) return Shard{};
+  const char* end = text.data() + text.size();
+  Shard shard;
+  const auto part = std::from_chars(text.data(), end, shard.part);
+  if (part.ec != std::errc{} || part.ptr == end || *part.ptr != '/') return std::nullopt;
+  const auto parts = std::from_chars(part.ptr + 1, end, shard.parts);
+  if (parts.ec != std::errc{} || parts.ptr != end) return std::nullopt;
+  if (shard.part < 0 || shard.part >= shard.parts) return std::nullopt;
+  return shard;
+}
+
+// Every `parts`-th of them from number `part` on.
+std::vector<Case> part_of(const std::vector<Case>& cases, const Shard& shard) {
+  std::vector<Case> kept;
+  for (size_t i = static_cast<size_t>(shard.part); i < cases.size();
+       i += static_cast<size_t>(shard.parts))
+    kept.push_back(cases[i]);
+  return kept;
+}
 
 fixtures::Result<std::vector<Case>> read_cases(const CaseOptions& options) {
   std::vector<Case> cases;
@@ -38,20 +70,47 @@ std::variant<std::vector<Case>, int> listed_cases(const CaseOptions& options) {
       return !glob_match(options.filter, fixtures::print_case(c));
     });
   }
+  const bool none = cases->empty();
+  *cases = part_of(*cases, *shard_of(options.shard));
   if (!cases->empty() || options.random > 0) return std::move(*cases);
+  if (!none)
+    return complain(kNothingJudged, fmt::format("no case is left for --shard {}", options.shard));
   return complain(kNothingJudged,
                   options.filter.empty()
                       ? std::string("the files hold no case")
                       : fmt::format("no case matches --filter '{}'", options.filter));
 }
 
-Case random_case(const CaseOptions& options, int64_t index,
-                 const std::vector<KernelUnderTest>& kernels) {
-  DrawLimits limits;
+RandomCases::RandomCases(const CaseOptions& options, const std::vector<KernelUnderTest>& kernels)
+    : wanted_(options.random) {
+  const Shard shard = *shard_of(options.shard);
+  part_ = shard.part;
+  parts_ = shard.parts;
   for (const KernelUnderTest& kernel : kernels) {
-    if (const auto op = fixtures::op_named(kernel.kernel->op)) limits.ops.push_back(*op);
+    if (const auto op = fixtures::op_named(kernel.kernel->op)) ops_.push_back(*op);
   }
-  return draw_case(options.seed, index, limits);
+  if (ops_.empty()) wanted_ = 0;
+  const std::string commit = build_commit_id().substr(0, kSeedDigits);
+  seed_ = options.seed.value_or(commit.empty() ? 1 : std::stoull(commit, nullptr, 16));
+  origin_ = options.seed     ? "given"
+            : commit.empty() ? "no commit is known"
+                             : fmt::format("the first digits of commit {}", commit);
+}
+
+std::optional<Case> RandomCases::next() {
+  while (found_ < wanted_) {
+    const Case c = draw_case(seed_, index_++, {});
+    if (std::find(ops_.begin(), ops_.end(), c.op) == ops_.end()) continue;
+    if (found_++ % parts_ == part_) return c;
+  }
+  return std::nullopt;
+}
+
+void RandomCases::announce() const {
+  if (wanted_ == 0) return;
+  fmt::print(
+      "seed {} ({}): case i is drawn from it and i alone; a case line holds all other seeds\n",
+      seed_, origin_);
 }
 
 void add_case_options(CLI::App& command, CaseOptions& options) {
@@ -60,9 +119,15 @@ void add_case_options(CLI::App& command, CaseOptions& options) {
   command.add_option("--filter", options.filter,
                      "only listed cases whose text matches, * and ? as in a shell");
   command.add_option("--random", options.random, "this many random cases")->check(at_least_zero());
-  command.add_option("--seed", options.seed, "seed of the random cases")
-      ->check(at_least_zero())
-      ->capture_default_str();
+  command
+      .add_option("--seed", options.seed,
+                  "seed of the random cases (default: the first 8 hex digits of the commit)")
+      ->check(at_least_zero());
+  command
+      .add_option("--shard", options.shard,
+                  "I/N: every N-th case from the I-th on, I from 0 to N - 1")
+      ->check(CLI::Validator(
+          [](const std::string& text) { return shard_of(text) ? "" : kShardUsage; }, ""));
 }
 
 }  // namespace exactk::props::cli

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -19,7 +20,8 @@ struct CaseOptions {
   std::vector<std::string> files;
   std::string filter;  // of the listed cases
   int64_t random = 0;
-  uint64_t seed = 1;
+  std::optional<uint64_t> seed;  // none: of the commit
+  std::string shard;             // "I/N": every N-th case from the I-th on, I from 0; empty: all
 };
 
 void add_case_options(CLI::App& command, CaseOptions& options);
@@ -28,8 +30,27 @@ void add_case_options(CLI::App& command, CaseOptions& options);
 // they nor random cases are left to run: an exit code, its sentence printed.
 std::variant<std::vector<fixtures::Case>, int> listed_cases(const CaseOptions& options);
 
-// Case `index` of the random ones, of the operations that the kernels have.
-fixtures::Case random_case(const CaseOptions& options, int64_t index,
-                           const std::vector<KernelUnderTest>& kernels);
+// The random cases, one after the other. Case i of a seed depends on nothing but the two; those of
+// operations that no kernel has, and those of other shards, are passed over. The shards of a run
+// have together what the whole run has.
+class RandomCases {
+ public:
+  RandomCases(const CaseOptions& options, const std::vector<KernelUnderTest>& kernels);
+
+  // Nothing once the wanted number, all shards together, was reached.
+  std::optional<fixtures::Case> next();
+
+  // Prints the seed and what follows from it, if random cases are wanted.
+  void announce() const;
+
+ private:
+  uint64_t seed_;
+  std::string origin_;  // of the seed
+  std::vector<fixtures::Op> ops_;
+  int64_t wanted_;
+  int64_t part_, parts_;  // shard
+  int64_t index_ = 0;     // of the next draw
+  int64_t found_ = 0;     // draws of wanted operations so far
+};
 
 }  // namespace exactk::props::cli

@@ -78,6 +78,7 @@ class GateSession {
     using oracle::Verdict;
     Job job{c, baseline_, {}};
     job.options.wave_width = wave;
+    job.options.workers = command_.device.workers;
     job.options.logits_from = logits_from(bench_.device);
     const Outcome baseline = bench_.run(job);
     job.kernel = candidate_;
@@ -195,15 +196,17 @@ void print_end(const GateCommand& command, const GateSession& session, int code,
 }
 
 // Runs the cases; whether the budget ended before the listed ones did.
-bool run_cases(const GateCommand& command, const std::vector<Case>& listed,
-               const KernelUnderTest& candidate, GateSession& session) {
+bool run_cases(const GateCommand& command, const std::vector<Case>& listed, RandomCases random,
+               GateSession& session) {
   const Budget budget(command.budget_s);
   for (const Case& c : listed) {
     if (budget.ended()) return true;
     session.run(c);
   }
-  for (int64_t index = 0; index < command.cases.random && !budget.ended(); ++index) {
-    session.run(random_case(command.cases, index, {candidate}));
+  while (!budget.ended()) {
+    const auto c = random.next();
+    if (!c) break;
+    session.run(*c);
   }
   return false;
 }
@@ -238,9 +241,10 @@ int gate(GateCommand command) {
                                         command.baseline, baseline->kernel->op, command.candidate,
                                         candidate->kernel->op));
   }
-  if (command.cases.random > 0) fmt::print("seed {}\n", command.cases.seed);
+  const RandomCases random(command.cases, {*candidate});
+  random.announce();
   GateSession session(command, std::move(bench), *baseline, *candidate);
-  const bool budget_ended = run_cases(command, std::get<0>(listed), *candidate, session);
+  const bool budget_ended = run_cases(command, std::get<0>(listed), random, session);
   session.progress().clear();
   std::optional<TimingResult> timing;
   if (command.time && !session.report().fails())

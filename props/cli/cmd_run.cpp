@@ -1,11 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "props/cli/aftermath.h"
 #include "props/cli/case_options.h"
 #include "props/cli/commands.h"
 #include "props/cli/common.h"
+#include "props/cli/failure_log.h"
 #include "props/cli/json_report.h"
+#include "props/cli/junit_report.h"
 #include "props/cli/progress.h"
 #include "props/ledger.h"
 #include "props/report.h"
@@ -21,79 +25,97 @@ struct RunCommand {
   DeviceOptions device;
   CaseOptions cases;
   double budget_s = 0;  // 0: none
-  std::string json;
+  std::string json, junit;
+  std::string failures = "exactk-failures.jsonl";  // "none": not kept
+  ShrinkLimits shrink;                             // of all failures together; 0 seconds: none
   bool allow_weak = false;
   bool summary = false;
 };
 
-class Session {
+class RunSession {
  public:
-  Session(const RunCommand& command, Workbench bench, int64_t runs)
-      : command_(command), bench_(std::move(bench)), progress_(runs), budget_(command.budget_s) {}
+  RunSession(const RunCommand& command, Workbench bench, int64_t runs)
+      : command_(command),
+        bench_(std::move(bench)),
+        progress_(runs),
+        log_(command.failures == "none" ? "" : command.failures),
+        budget_(command.budget_s) {
+    // Plugins that were refused are failures like those of kernels.
+    for (const Outcome& outcome : bench_.refused) add(outcome, {});
+  }
 
   bool out_of_budget() const { return budget_.ended(); }
 
-  // Kernels of the case's operation.
-  int64_t kernels_for(const Case& c) const {
-    return std::count_if(bench_.kernels.begin(), bench_.kernels.end(),
-                         [&](const KernelUnderTest& kernel) { return is_of(kernel, c); });
-  }
-
   // One case on every wave width and kernel of its operation.
-  void run(Case c) {
-    if (command_.device.schedule_seed) c.schedule = *command_.device.schedule_seed;
-    if (kernels_for(c) == 0) ++without_kernel_;
-    for (const int wave : bench_.waves) {
-      for (const KernelUnderTest& kernel : bench_.kernels) {
-        if (!is_of(kernel, c)) continue;
-        Job job{c, kernel, {}};
-        job.options.wave_width = wave;
-        job.options.logits_from = logits_from(bench_.device);
-        add(bench_.run(job));
-      }
+  void run(const Case& c) {
+    const std::vector<Job> jobs = jobs_of(bench_, command_.device, c);
+    if (jobs.empty()) ++without_kernel_;
+    for (const Job& job : jobs) {
+      const std::vector<Job> before = bench_.ran();
+      Outcome outcome = bench_.run(job);
+      const bool examined =
+          oracle::is_failure(outcome.verdict) && outcome.verdict != oracle::Verdict::kInvalid;
+      if (examined && failed_kernels_.insert(outcome.kernel).second)
+        to_examine_.push_back({job, outcome, before});
+      add(std::move(outcome), before);
     }
   }
 
-  // Plugins that were refused are failures like those of kernels.
-  void add_refused() {
-    for (const Outcome& outcome : bench_.refused) add(outcome);
+  // The first failure of each kernel, run again and made small.
+  void examine() {
+    progress_.clear();
+    if (command_.shrink.seconds > 0) examine_failures(to_examine_, bench_, command_.shrink, log_);
   }
 
-  const std::vector<KernelUnderTest>& kernels() const { return bench_.kernels; }
   const Ledger& ledger() const { return ledger_; }
   int64_t without_kernel() const { return without_kernel_; }  // cases
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
-  Progress& progress() { return progress_; }
+  const FailureLog& log() const { return log_; }
 
  private:
-  void add(Outcome outcome) {
+  void add(Outcome outcome, const std::vector<Job>& before) {
     ledger_.add(outcome);
-    using oracle::Verdict;
-    const bool quiet = outcome.verdict == Verdict::kPassed || outcome.verdict == Verdict::kSkipped;
-    if (!quiet) {
-      progress_.clear();
-      if (++reported_ <= kReportsInFull) {
-        fmt::print("{}\n", outcome.report);
-      } else {
-        fmt::print("{}  {}\n", oracle::name(outcome.verdict), replay_line(outcome));
-      }
-      std::fflush(stdout);
-    }
+    if (oracle::is_failure(outcome.verdict)) keep(outcome, before);
+    report(outcome);
     ++runs_;
     progress_.step(runs_, reported_, outcome.kernel + " " + fixtures::print_case(outcome.value));
-    if (command_.json.empty()) return;
+    if (command_.json.empty() && command_.junit.empty()) return;
     outcomes_.push_back(std::move(outcome));
+  }
+
+  void keep(const Outcome& outcome, const std::vector<Job>& before) {
+    const std::string error = log_.add("run", outcome, before);
+    if (error.empty() || log_failed_) return;
+    log_failed_ = true;
+    progress_.clear();
+    (void)complain(kUsage, error);
+  }
+
+  void report(const Outcome& outcome) {
+    using oracle::Verdict;
+    if (outcome.verdict == Verdict::kPassed || outcome.verdict == Verdict::kSkipped) return;
+    progress_.clear();
+    if (++reported_ <= kReportsInFull) {
+      fmt::print("{}\n", outcome.report);
+    } else {
+      fmt::print("{}  {}\n", oracle::name(outcome.verdict), replay_line(outcome));
+    }
+    std::fflush(stdout);
   }
 
   const RunCommand& command_;
   Workbench bench_;
   Ledger ledger_;
   Progress progress_;
-  std::vector<Outcome> outcomes_;
+  FailureLog log_;
   Budget budget_;
+  std::vector<Outcome> outcomes_;
+  std::vector<Failure> to_examine_;
+  std::set<std::string> failed_kernels_;
   int64_t runs_ = 0;
   int64_t reported_ = 0;
   int64_t without_kernel_ = 0;
+  bool log_failed_ = false;
 };
 
 int exit_code(const RunCommand& command, const Ledger& ledger, bool budget_ended) {
@@ -109,7 +131,7 @@ int exit_code(const RunCommand& command, const Ledger& ledger, bool budget_ended
   return kAllPassed;
 }
 
-void print_end(const RunCommand& command, const Session& session) {
+void print_end(const RunCommand& command, const RunSession& session) {
   const Ledger& ledger = session.ledger();
   if (command.summary || ledger.judged() == 0) fmt::print("{}", ledger.summary());
   if (session.without_kernel() > 0) {
@@ -118,48 +140,71 @@ void print_end(const RunCommand& command, const Session& session) {
   }
   if (!ledger.failing_replays().empty()) fmt::print("first failures:\n");
   for (const std::string& line : ledger.failing_replays()) fmt::print("  {}\n", line);
+  if (session.log().lines() > 0) fmt::print("all of them: {}\n", session.log().file());
   fmt::print("{}\n", ledger.totals());
   std::fflush(stdout);
+}
+
+// One sentence if a file that the run is to write can't be written; better now than at the end.
+std::string unwritable_files(const RunCommand& command) {
+  for (const std::string& file : {command.json, command.junit}) {
+    if (std::string error = unwritable(file); !error.empty()) return error;
+  }
+  return FailureLog(command.failures == "none" ? "" : command.failures).unwritable();
+}
+
+// Random cases may be of several operations, so their runs can't be counted beforehand: 0.
+int64_t runs_of(const RunCommand& command, const Workbench& bench, const std::vector<Case>& cases) {
+  if (command.cases.random > 0 || command.budget_s > 0) return 0;
+  int64_t runs = 0;
+  for (const Case& c : cases) runs += std::ssize(jobs_of(bench, command.device, c));
+  return runs;
+}
+
+// Whether the budget ended before the listed cases did.
+bool run_cases(const std::vector<Case>& listed, RandomCases random, RunSession& session) {
+  for (const Case& c : listed) {
+    if (session.out_of_budget()) return true;
+    session.run(c);
+  }
+  while (!session.out_of_budget()) {
+    const auto c = random.next();
+    if (!c) break;
+    session.run(*c);
+  }
+  return false;
+}
+
+// The reports of a run that ends with `code`; its exit code.
+int write_reports(const RunCommand& command, const RunSession& session, int code) {
+  std::string error;
+  if (!command.json.empty())
+    error = write_json(command.json, session.outcomes(), session.ledger(), code);
+  if (error.empty() && !command.junit.empty())
+    error = write_report(command.junit, junit_text(session.outcomes(), command.allow_weak));
+  if (error.empty()) return code;
+  // A failing kernel must not hide behind a full disk.
+  return complain(code == kAllPassed ? kUsage : static_cast<ExitCode>(code), error);
 }
 
 int run(const RunCommand& command) {
   auto listed = listed_cases(command.cases);
   if (std::holds_alternative<int>(listed)) return std::get<int>(listed);
   const std::vector<Case> cases = std::get<0>(std::move(listed));
-  if (const std::string error = unwritable(command.json); !error.empty())
+  if (const std::string error = unwritable_files(command); !error.empty())
     return complain(kUsage, error);
   auto opened = open_workbench(command.device);
   if (std::holds_alternative<int>(opened)) return std::get<int>(opened);
   Workbench bench = std::get<Workbench>(std::move(opened));
-  if (command.cases.random > 0) fmt::print("seed {}\n", command.cases.seed);
-  // Random cases may be of several operations, so their runs can't be counted beforehand.
-  int64_t runs = 0;
-  for (const Case& c : cases) {
-    if (command.cases.random > 0) break;
-    const auto is_one = [&](const KernelUnderTest& kernel) { return is_of(kernel, c); };
-    runs +=
-        std::count_if(bench.kernels.begin(), bench.kernels.end(), is_one) * std::ssize(bench.waves);
-  }
-
-  Session session(command, std::move(bench), command.budget_s > 0 ? 0 : runs);
-  session.add_refused();
-  bool budget_ended = false;
-  for (const Case& c : cases) {
-    budget_ended = session.out_of_budget();
-    if (budget_ended) break;
-    session.run(c);
-  }
-  for (int64_t index = 0; index < command.cases.random && !session.out_of_budget(); ++index) {
-    session.run(random_case(command.cases, index, session.kernels()));
-  }
-  session.progress().clear();
+  const RandomCases random(command.cases, bench.kernels);
+  random.announce();
+  const int64_t runs = runs_of(command, bench, cases);
+  RunSession session(command, std::move(bench), runs);
+  const bool budget_ended = run_cases(cases, random, session);
+  session.examine();
   print_end(command, session);
   const int code = exit_code(command, session.ledger(), budget_ended);
-  if (command.json.empty()) return code;
-  const std::string error = write_json(command.json, session.outcomes(), session.ledger(), code);
-  if (error.empty()) return code;
-  // A failing kernel must not hide behind a full disk.
-  return complain(code == kAllPassed ? kUsage : static_cast<ExitCode>(code), error);
+  return write_reports(command, session, code);
 }
 
 }  // namespace
@@ -175,6 +220,23 @@ void add_run(CLI::App& app, Chosen& chosen) {
       ->check(at_least_zero());
   add_device_options(*command, options->device);
   command->add_option("--json", options->json, "write a report to this file");
+  command->add_option("--junit", options->junit, "write a report for CI servers to this file");
+  command
+      ->add_option("--failures", options->failures,
+                   "add each failure to this file, a line of JSON, before anything else is "
+                   "launched; 'none': nowhere")
+      ->capture_default_str();
+  command
+      ->add_option("--shrink-budget", options->shrink.seconds,
+                   "seconds in all to run the first failure of each kernel again and to make it "
+                   "small; 0: not at all")
+      ->check(at_least_zero())
+      ->capture_default_str();
+  command
+      ->add_option("--shrink-executions", options->shrink.executions,
+                   "runs of the kernel for each failure that is made small")
+      ->check(above_zero())
+      ->capture_default_str();
   command->add_flag("--allow-weak", options->allow_weak, "weak cases do not fail the run");
   command->add_flag("--summary", options->summary, "print what was exercised");
   command->callback([&chosen, options] { chosen = [options] { return run(*options); }; });

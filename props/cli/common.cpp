@@ -17,6 +17,21 @@ int complain(ExitCode code, const std::string& sentence) {
   return code;
 }
 
+std::vector<Job> jobs_of(const Workbench& bench, const DeviceOptions& options, fixtures::Case c) {
+  if (options.schedule_seed) c.schedule = *options.schedule_seed;
+  std::vector<Job> jobs;
+  for (const int wave : bench.waves) {
+    for (const KernelUnderTest& kernel : bench.kernels) {
+      if (!is_of(kernel, c)) continue;
+      jobs.push_back({c, kernel, {}});
+      jobs.back().options.wave_width = wave;
+      jobs.back().options.workers = options.workers;
+      jobs.back().options.logits_from = logits_from(bench.device);
+    }
+  }
+  return jobs;
+}
+
 std::vector<int> waves_of(const DeviceOptions& options, const kernels::DeviceInfo& device) {
   if (device.kind != "host") return {device.wave_width};
   if (options.wave == "both") return {32, 64};
@@ -85,6 +100,8 @@ kernels::Result<std::shared_ptr<const Plugins>> open_isolated(const DeviceOption
   if (!device) return tl::unexpected(device.error());
   bench.device = *device;
   bench.run = [runner](const Job& job) { return runner->run(job); };
+  bench.ran = [runner] { return std::vector<Job>(runner->ran().begin(), runner->ran().end()); };
+  bench.restart = [runner] { runner->restart(); };
   return std::shared_ptr<const Plugins>(runner, &runner->plugins());
 }
 
@@ -151,6 +168,9 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
       .add_option("--schedule-seed", options.schedule_seed,
                   "host device: order of blocks, waves and lanes, instead of the cases' own")
       ->check(at_least_zero());
+  command.add_option("--workers", options.workers, "host device: threads that run blocks")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   command
       .add_option("--timeout", options.timeout_s,
                   "seconds without an answer after which a run has failed (default 120 on the host "

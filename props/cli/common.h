@@ -45,6 +45,7 @@ struct DeviceOptions {
   std::string kernel = "*";
   std::optional<uint64_t> schedule_seed;  // overrides the cases' own
   double timeout_s = 0;                   // 0: 120 on the host device, 30 on a GPU
+  int workers = 2;                        // host only: threads that run blocks
   bool in_process = false;
   std::vector<std::string> plugins;  // paths of shared libraries
   bool kernel_given = false;         // --kernel; without it plugins are judged alone
@@ -63,6 +64,10 @@ struct Workbench {
   std::vector<KernelUnderTest> kernels;
   std::vector<Outcome> refused;            // plugins and kernels of them: failures, with a report
   std::function<Outcome(const Job&)> run;  // judges, with a report
+  // What the process that runs the next job has run, as far as it is kept; and a fresh process for
+  // it. In the process itself: nothing, and nothing happens.
+  std::function<std::vector<Job>()> ran = [] { return std::vector<Job>(); };
+  std::function<void()> restart = [] {};
 };
 std::variant<Workbench, int> open_workbench(const DeviceOptions& options);
 
@@ -75,6 +80,9 @@ inline bool is_of(const KernelUnderTest& kernel, const fixtures::Case& c) {
 inline LogitsFrom logits_from(const kernels::DeviceInfo& device) {
   return device.kind == "host" ? LogitsFrom::kHost : LogitsFrom::kDevice;
 }
+
+// The case on every wave width and kernel of its operation, as the options want it.
+std::vector<Job> jobs_of(const Workbench& bench, const DeviceOptions& options, fixtures::Case c);
 
 // Wave widths to run on: of the host device as asked for, else the device's own.
 std::vector<int> waves_of(const DeviceOptions& options, const kernels::DeviceInfo& device);

@@ -1,4 +1,5 @@
-// A random failing case of every planted fault becomes a small one.
+// A random failing case of every planted fault fails alike in another process, and becomes a small
+// one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -40,10 +41,17 @@ class Bench {
                 }),
         kernel_(props::select_kernels("host", mutant.kernel->name)->front()) {}
 
-  Outcome run(const Case& c) {
+  Outcome run(const Case& c, int workers = 2) {
     props::Job job{c, kernel_, {}};
     job.options.wave_width = 64;
+    job.options.workers = workers;
     return runner_.run(job);
+  }
+
+  // From its text, in another process with other threads.
+  Outcome replay(const Case& c) {
+    runner_.restart();
+    return run(*fixtures::parse_case(fixtures::print_case(c)), 5);
   }
 
  private:
@@ -75,6 +83,10 @@ void expect_small(const kernels::Mutant& mutant) {
   Bench bench(mutant);
   const Outcome failed = big_failure(mutant, bench);
   ASSERT_EQ(oracle::Verdict::kFailed, failed.verdict) << name;
+  const Outcome again = bench.replay(failed.value);
+  EXPECT_EQ(failed.verdict, again.verdict) << name;
+  EXPECT_EQ(failed.reason, again.reason) << name;
+  EXPECT_EQ(failed.failing_rows, again.failing_rows) << name;
   const auto start = std::chrono::steady_clock::now();
   const props::ShrinkResult result =
       props::shrink(failed, [&](const Case& c) { return bench.run(c); });
