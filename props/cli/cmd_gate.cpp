@@ -65,7 +65,8 @@ class GateSession {
 
   const GateReport& report() const { return report_; }
   int64_t of_others() const { return of_others_; }  // cases of other operations than the kernels'
-  // What is to be timed. Ends the runs: the child that judged gives its memory back.
+  // What is to be timed. Ends the runs: the child that judged gives its memory back, and takes the
+  // kernels of plugins with it.
   std::vector<TimedPair> end() {
     bench_.run = nullptr;
     return std::move(to_time_);
@@ -73,19 +74,15 @@ class GateSession {
   Progress& progress() { return progress_; }
 
  private:
-  Job job(const Case& c, const KernelUnderTest& kernel, int wave) const {
-    Job made{c, kernel, {}};
-    made.options.wave_width = wave;
-    made.options.workers = command_.device.workers;
-    made.options.logits_from = logits_from(bench_.device);
-    return made;
-  }
-
   void run_pair(const Case& c, int wave) {
     using oracle::Verdict;
-    TimedPair pair{job(c, baseline_, wave), job(c, candidate_, wave), {}, {}, ""};
-    const Outcome baseline = bench_.run(pair.baseline);
-    const Outcome candidate = bench_.run(pair.candidate);
+    Job job{c, baseline_, {}};
+    job.options.wave_width = wave;
+    job.options.workers = command_.device.workers;
+    job.options.logits_from = logits_from(bench_.device);
+    const Outcome baseline = bench_.run(job);
+    job.kernel = candidate_;
+    const Outcome candidate = bench_.run(job);
     if (fails_gate(report_.add(baseline, candidate))) ++failed_;
     // Of a case that is declined, the reason in the list says all.
     if (candidate.verdict == Verdict::kFailed && ++shown_ <= kShownOfEach) {
@@ -96,7 +93,7 @@ class GateSession {
     progress_.step(report_.pairs(), failed_, fixtures::print_case(c));
     const bool both_passed =
         baseline.verdict == Verdict::kPassed && candidate.verdict == Verdict::kPassed;
-    if (command_.time && both_passed) to_time_.push_back(std::move(pair));
+    if (command_.time && both_passed) to_time_.push_back({c, job.options, {}, {}, ""});
   }
 
   const GateCommand& command_;
@@ -147,8 +144,8 @@ json timing_json(const TimingResult& timing) {
   auto interval = timing.intervals.begin();
   for (const TimedPair& pair : timing.pairs) {
     json one = pair.error.empty() ? interval_json(*interval++) : json{{"error", pair.error}};
-    one["case"] = fixtures::print_case(pair.candidate.value);
-    one["wave"] = pair.candidate.options.wave_width;
+    one["case"] = fixtures::print_case(pair.value);
+    one["wave"] = pair.options.wave_width;
     cases.push_back(one);
   }
   json made = {{"error_max", timing.error_max}, {"cases", cases}};
@@ -224,9 +221,16 @@ int gate(GateCommand command) {
   if (const std::string error = unwritable(command.json); !error.empty())
     return complain(kUsage, error);
   command.device.kernel = command.baseline + "," + command.candidate;
+  command.device.kernel_given = true;  // a built-in kernel may stand against one of a plugin
   auto opened = open_workbench(command.device);
   if (std::holds_alternative<int>(opened)) return std::get<int>(opened);
   Workbench bench = std::get<Workbench>(std::move(opened));
+  if (!bench.refused.empty()) {
+    Ledger ledger;
+    report_refused(bench.refused, ledger);
+    return complain(kKernelFailed,
+                    "a plugin or a kernel of it was refused, so nothing is compared");
+  }
   const auto baseline = kernel_named(bench, command.baseline);
   if (!baseline) return complain(kUsage, baseline.error());
   const auto candidate = kernel_named(bench, command.candidate);
@@ -244,7 +248,8 @@ int gate(GateCommand command) {
   session.progress().clear();
   std::optional<TimingResult> timing;
   if (command.time && !session.report().fails())
-    timing = time_pairs(command.device.device, session.end(), command.repeats);
+    timing = time_pairs(command.device, {command.baseline, command.candidate}, session.end(),
+                        command.repeats);
   const int code = exit_code(command, session.report(), budget_ended, timing);
   print_end(command, session, code, timing);
   if (command.json.empty()) return code;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "props/kernel_timer.h"
 
@@ -26,17 +27,43 @@ kernels::Result<void> call_in_turns(KernelTimer& baseline, KernelTimer& candidat
   return {};
 }
 
-// The error is one sentence.
-kernels::Result<void> time_pair(kernels::Device& for_baseline, kernels::Device& for_candidate,
-                                int64_t repeats, TimedPair& pair) {
-  const Job& b = pair.baseline;
-  const Job& c = pair.candidate;
-  auto baseline = KernelTimer::open(for_baseline, b.value, b.kernel, b.options);
-  if (!baseline) return tl::unexpected(baseline.error());
-  auto candidate = KernelTimer::open(for_candidate, c.value, c.kernel, c.options);
-  if (!candidate) return tl::unexpected(candidate.error());
-  return call_in_turns(**baseline, **candidate, repeats, pair);
-}
+// What is timed, in this process: a child's answers would be part of the time.
+class Contest {
+ public:
+  // The error is one sentence.
+  static kernels::Result<std::unique_ptr<Contest>> open(const DeviceOptions& options,
+                                                        const GateKernels& names) {
+    auto contest = std::make_unique<Contest>();
+    for (auto* device : {&contest->for_baseline_, &contest->for_candidate_}) {
+      auto opened = kernels::open_device(options.device);
+      if (!opened) return tl::unexpected(opened.error());
+      *device = std::move(*opened);
+    }
+    contest->plugins_ = load_plugins(options.plugins, *contest->for_baseline_);
+    for (const auto& [name, kernel] : {std::pair(&names.baseline, &contest->baseline_),
+                                       std::pair(&names.candidate, &contest->candidate_)}) {
+      auto found = select_kernels(contest->for_baseline_->info().kind, *name,
+                                  {contest->plugins_.kernels(), true});
+      if (!found) return tl::unexpected(found.error());
+      *kernel = found->front();
+    }
+    return contest;
+  }
+
+  // The error is one sentence.
+  kernels::Result<void> time(TimedPair& pair, int64_t repeats) {
+    auto baseline = KernelTimer::open(*for_baseline_, pair.value, baseline_, pair.options);
+    if (!baseline) return tl::unexpected(baseline.error());
+    auto candidate = KernelTimer::open(*for_candidate_, pair.value, candidate_, pair.options);
+    if (!candidate) return tl::unexpected(candidate.error());
+    return call_in_turns(**baseline, **candidate, repeats, pair);
+  }
+
+ private:
+  std::unique_ptr<kernels::Device> for_baseline_, for_candidate_;
+  Plugins plugins_;
+  KernelUnderTest baseline_, candidate_;
+};
 
 void add_to(std::vector<double>& sums, const std::vector<double>& seconds) {
   sums.resize(seconds.size(), 0);
@@ -62,21 +89,20 @@ std::string interval_text(const RatioInterval& interval) {
 
 }  // namespace
 
-TimingResult time_pairs(const std::string& device, std::vector<TimedPair> pairs, int64_t repeats) {
+TimingResult time_pairs(const DeviceOptions& options, const GateKernels& names,
+                        std::vector<TimedPair> pairs, int64_t repeats) {
   TimingResult result;
   result.pairs = std::move(pairs);
   // Of one interval for each pair and one for all, the whole lot is right with 95 %.
   result.error_max = kErrorOfAll / static_cast<double>(result.pairs.size() + 1);
   repeats = std::max(repeats, pairs_needed(result.error_max));
-  auto for_baseline = kernels::open_device(device);
-  auto for_candidate = kernels::open_device(device);
+  const auto contest = Contest::open(options, names);
   for (TimedPair& pair : result.pairs) {
-    if (!for_baseline || !for_candidate) {
-      pair.error = !for_baseline ? for_baseline.error() : for_candidate.error();
-      continue;
+    if (!contest) {
+      pair.error = contest.error();
+    } else if (const auto timed = (*contest)->time(pair, repeats); !timed) {
+      pair.error = timed.error();
     }
-    const auto timed = time_pair(**for_baseline, **for_candidate, repeats, pair);
-    if (!timed) pair.error = timed.error();
   }
   find_intervals(result);
   return result;
@@ -88,9 +114,8 @@ std::string timing_text(const TimingResult& result, size_t shown_max) {
   std::vector<size_t> shown(2, 0);
   auto interval = result.intervals.begin();
   for (const TimedPair& pair : result.pairs) {
-    const Job& job = pair.candidate;
     const std::string what =
-        fmt::format("wave={} {}", job.options.wave_width, fixtures::print_case(job.value));
+        fmt::format("wave={} {}", pair.options.wave_width, fixtures::print_case(pair.value));
     if (!pair.error.empty()) {
       text += fmt::format("  not timed: {}: {}\n", pair.error, what);
       continue;

@@ -4,15 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "kernels/device/device.h"
-#include "props/isolated_runner.h"
+#include "fixtures/case.h"
+#include "props/cli/common.h"
 #include "props/paired_ratio.h"
+#include "props/runner.h"
 
 namespace exactk::props::cli {
 
 // One case at one wave width that both kernels were judged right on.
 struct TimedPair {
-  Job baseline, candidate;
+  fixtures::Case value;
+  RunnerOptions options;
   std::vector<double> baseline_s, candidate_s;  // seconds of a call, by repeat
   std::string error;                            // why it was not timed; empty if it was
 };
@@ -25,9 +27,16 @@ struct TimingResult {
   double error_max = 0;  // of each interval, so that all of them hold with 95 %
 };
 
+// Names of two kernels among those of the device options.
+struct GateKernels {
+  std::string baseline, candidate;
+};
+
 // Calls both kernels `repeats` times in turns, in an order that alternates, on a device of each in
-// this process. `repeats` is raised to what so many intervals need to be bounded.
-TimingResult time_pairs(const std::string& device, std::vector<TimedPair> pairs, int64_t repeats);
+// this process, which loads the plugins for it. `repeats` is raised to what so many intervals need
+// to be bounded.
+TimingResult time_pairs(const DeviceOptions& options, const GateKernels& names,
+                        std::vector<TimedPair> pairs, int64_t repeats);
 
 // The table of it: what is slower or faster, at most `shown_max` lines of each.
 std::string timing_text(const TimingResult& result, size_t shown_max);

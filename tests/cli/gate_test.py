@@ -5,7 +5,7 @@ import os
 import shlex
 import tempfile
 
-from tool import SOURCE, ToolTest, main
+from tool import SOURCE, TOOL, ToolTest, main
 
 SMOKE = os.path.join(SOURCE, "fixtures/cases/smoke.cases")
 MUTANT = "mutant.tail_not_written"
@@ -91,6 +91,13 @@ class Gate(ToolTest):
         refused(4, ["warp9"], "topk.auto", "topk.block", "--device", "warp9")
         self.refused(2, ["nothing to run"], "gate", "--baseline", "topk.auto", "--candidate", "topk.block")
         self.refused(2, ["--baseline"], "gate", "--candidate", "topk.block", SHORT)
+
+    def test_a_plugin_that_is_refused_fails_the_gate(self):
+        library = os.path.join(os.path.dirname(TOOL), "../kernels/device/host/libexactk_host_device.so")
+        for baseline, candidate in ("topk.block", "topk.new"), ("topk.block", "topk.stable"):
+            out, errors = self.gate(1, baseline, candidate, SHORT, "--plugin", library)
+            self.assertIn("does not export exactk_plugin_v1", out)
+            self.assertIn("refused, so nothing is compared", errors)
 
     def test_times_of_a_slower_candidate_are_said_and_fail_the_limit(self):
         # With these numbers topk.split_merge puts ten times the blocks to work; on the host device it takes several

@@ -55,19 +55,21 @@ class Install(unittest.TestCase):
         self.assertRegex(out, r"\[  PASSED  \] [1-9]\d* test")
 
     def test_another_version_is_refused_with_the_number_of_this_one(self):
-        source = self.root / "newer"
-        shutil.copytree(OUTSIDE, source)
-        lists = source / "CMakeLists.txt"
-        text = lists.read_text(encoding="utf-8")
-        self.assertIn("find_package(exactk 0.1 ", text)
-        lists.write_text(text.replace("find_package(exactk 0.1 ", "find_package(exactk 0.2 "), encoding="utf-8")
-        done = self.configure(source, self.root / "newer_build")
-        self.assertNotEqual(0, done.returncode)
-        self.assertIn("version: 0.1.0", done.stderr)
+        for version in "0.0", "0.2", "1.1":
+            source = self.root / f"version_{version}"
+            shutil.copytree(OUTSIDE, source)
+            lists = source / "CMakeLists.txt"
+            text = lists.read_text(encoding="utf-8")
+            self.assertIn("find_package(exactk 0.1 ", text)
+            text = text.replace("find_package(exactk 0.1 ", f"find_package(exactk {version} ")
+            lists.write_text(text, encoding="utf-8")
+            done = self.configure(source, source / "build")
+            self.assertNotEqual(0, done.returncode, version)
+            self.assertIn("version: 0.1.0", done.stderr)
 
     def test_no_installed_text_knows_where_it_was_built_or_first_installed(self):
         texts = [path for path in self.prefix.rglob("*") if path.suffix in (".cmake", ".h", ".cases")]
-        self.assertGreater(len(texts), 20)
+        self.assertGreater(len(texts), 10)
         for path in texts:
             text = path.read_text(encoding="utf-8")
             self.assertNotIn(BUILD, text, path)

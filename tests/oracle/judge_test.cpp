@@ -91,6 +91,12 @@ TEST(Judge, FollowsEveryStride) {
   EXPECT_TRUE(judge().ok()) << judge().text;
   indices[7] = 4;
   EXPECT_FALSE(judge().ok());
+
+  const std::vector<int32_t> starts = {2, 1};  // of 1, 4, 3, 2 and 0, 8, 1, 2, 7
+  const std::vector<int32_t> answer = {1, 2, 3, 1, 3, 4};
+  const auto prefill =
+      judge_topk_prefill({transposed.data(), 2, 6, 1, 2}, {starts, lengths}, view(answer, 3));
+  EXPECT_TRUE(prefill.ok()) << prefill.text;
 }
 
 TEST(Judge, TakesTheLengthOfEachDraftFromItsRequest) {
@@ -105,6 +111,14 @@ TEST(Judge, TakesTheLengthOfEachDraftFromItsRequest) {
   const std::vector<int32_t> per_row = {2, 3};
   EXPECT_TRUE(judge(right, {per_row, 2, 2}).ok());
   EXPECT_FALSE(judge(wrong, {per_row, 2, 2}).ok());
+}
+
+TEST(Judge, TakesRowsThatFillTheLastRequestInPart) {
+  const std::vector<float> logits = {0, 1, 2, 9, 0, 1, 2, 9, 0, 1, 2, 9};
+  const std::vector<int32_t> lengths = {4, 3};  // next_n 2: rows of 3, 4 and 2 columns
+  const std::vector<int32_t> best = {2, 3, 1};
+  const auto judgement = judge_topk_decode(view(logits, 3), {lengths, 2}, view(best, 1));
+  EXPECT_TRUE(judgement.ok()) << judgement.text;
 }
 
 TEST(Judge, CountsPrefillIndicesFromTheRowOrFromTheBuffer) {
