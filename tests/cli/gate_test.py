@@ -92,6 +92,12 @@ class Gate(ToolTest):
         self.refused(2, ["nothing to run"], "gate", "--baseline", "topk.auto", "--candidate", "topk.block")
         self.refused(2, ["--baseline"], "gate", "--candidate", "topk.block", SHORT)
 
+    def test_a_kernel_of_a_plugin_is_judged_and_timed_against_a_built_in_one(self):
+        plugin = os.path.join(os.path.dirname(TOOL), "../plugins/exactk_example_c.so")
+        out, report = self.report(0, "topk.block", "example.c_sort", SHORT, "--plugin", plugin, "--wave", "64", "--time")
+        self.assertIn("both right 2", out.splitlines()[-1])
+        self.assertEqual([25, 25], [c.get("pairs") for c in report["time"]["cases"]], report["time"])
+
     def test_a_plugin_that_is_refused_fails_the_gate(self):
         library = os.path.join(os.path.dirname(TOOL), "../kernels/device/host/libexactk_host_device.so")
         for baseline, candidate in ("topk.block", "topk.new"), ("topk.block", "topk.stable"):
