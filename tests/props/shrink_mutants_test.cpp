@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <regex>
 
 #include "kernels/registry.h"
 #include "props/generators.h"
@@ -78,6 +79,11 @@ Outcome big_failure(const kernels::Mutant& mutant, Bench& bench) {
   return bench.run(recorded);
 }
 
+// Where memory lies differs from process to process.
+std::string without_addresses(const std::string& text) {
+  return std::regex_replace(text, std::regex("0x[0-9a-f]{9,}"), "ADDRESS");
+}
+
 void expect_small(const kernels::Mutant& mutant) {
   const std::string_view name = mutant.kernel->name;
   Bench bench(mutant);
@@ -85,7 +91,7 @@ void expect_small(const kernels::Mutant& mutant) {
   ASSERT_EQ(oracle::Verdict::kFailed, failed.verdict) << name;
   const Outcome again = bench.replay(failed.value);
   EXPECT_EQ(failed.verdict, again.verdict) << name;
-  EXPECT_EQ(failed.reason, again.reason) << name;
+  EXPECT_EQ(without_addresses(failed.reason), without_addresses(again.reason)) << name;
   EXPECT_EQ(failed.failing_rows, again.failing_rows) << name;
   const auto start = std::chrono::steady_clock::now();
   const props::ShrinkResult result =
