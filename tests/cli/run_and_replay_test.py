@@ -37,7 +37,7 @@ class RunAndReplay(ToolTest):
     def test_a_kernel_that_never_returns_fails_its_case_and_the_run_goes_on(self):
         out, _ = self.call(
             1, "run", "topk.decode rows=2 width={64,65} k=8", "--kernel", "mutant.waits_for_ever", "--wave", "64",
-            "--timeout", "2",
+            "--timeout", "2", "--shrink-budget", "0",
         )
         self.assertEqual(2, out.count("no answer for 2 seconds"), out)
         self.assertIn("replay  exactk replay 'topk.decode rows=2 width=65 k=8'", out)
