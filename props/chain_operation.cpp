@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "props/device_fill.h"
+#include "props/trial.h"
 
 namespace exactk::props {
 namespace {
@@ -90,20 +91,26 @@ kernels::Result<std::unique_ptr<DeviceFill>> ChainOperation::device_fill(
   return topk_.device_fill(device);
 }
 
+Launched ChainOperation::top_k_stage(const Launched& l) const {
+  return {l.step,  l.variant, step_of(*l.inputs).topk, l.replayed, step_of(*l.first_inputs).topk,
+          l.after, l.before,  l.row_checksums,         l.call};
+}
+
+Findings ChainOperation::judge_mapping(const Launched& l) const {
+  const Bytes& local = l.after[kIndices];
+  return judge_index(index_, step_of(*l.inputs).index.in,
+                     {reinterpret_cast<const int32_t*>(local.data()), local.size() / 4}, l,
+                     std::span(l.after).subspan(kTopkTensors),
+                     std::span(l.before).subspan(kTopkTensors));
+}
+
 Findings ChainOperation::judge(const Launched& l) const {
-  const ChainStep& inputs = step_of(*l.inputs);
-  const Launched first{
-      l.step,  l.variant, inputs.topk,     l.replayed, step_of(*l.first_inputs).topk,
-      l.after, l.before,  l.row_checksums, l.call};
-  Findings found = topk_.judge(first);
+  Findings found = topk_.judge(top_k_stage(l));
   if (!found.ok()) {
     found.why = fmt::format("the top-k stage: {}", found.why);
     return found;
   }
-  const Bytes& local = l.after[kIndices];
-  const Findings mapped = judge_index(
-      index_, inputs.index.in, {reinterpret_cast<const int32_t*>(local.data()), local.size() / 4},
-      l, std::span(l.after).subspan(kTopkTensors), std::span(l.before).subspan(kTopkTensors));
+  const Findings mapped = judge_mapping(l);
   found.elements += mapped.elements;
   if (mapped.ok()) return found;
   found.why = fmt::format("the mapping stage: {}", mapped.why);
@@ -112,6 +119,11 @@ Findings ChainOperation::judge(const Launched& l) const {
   found.faults = mapped.faults;
   found.failing_rows = mapped.failing_rows;
   return found;
+}
+
+bool ChainOperation::loosely_right(Judge judge, const Launched& l, const Findings& found) const {
+  return topk_.loosely_right(judge, top_k_stage(l), found) &&
+         !loosely_seen(judge_mapping(l).faults);
 }
 
 }  // namespace exactk::props

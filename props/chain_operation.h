@@ -23,6 +23,7 @@ class ChainOperation : public Operation {
   Bytes poison(int64_t step, int variant, size_t tensor) const override;
   std::unique_ptr<Call> call(std::optional<int64_t> launch) const override;
   Findings judge(const Launched& launched) const override;
+  bool loosely_right(Judge judge, const Launched& launched, const Findings& found) const override;
   bool holds_nan(const StepInputs& inputs) const override {
     return topk_.holds_nan(inputs.of_logits());
   }
@@ -33,6 +34,9 @@ class ChainOperation : public Operation {
   kernels::Result<std::unique_ptr<DeviceFill>> device_fill(kernels::Device&) const override;
 
  private:
+  Launched top_k_stage(const Launched& launched) const;
+  Findings judge_mapping(const Launched& launched) const;
+
   TopkOperation topk_;
   IndexProblem index_;
   std::vector<TensorSpec> tensors_;

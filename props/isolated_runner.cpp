@@ -136,7 +136,7 @@ class Server {
     return lookup_(name);
   }
 
-  // A job line: wave width, workers, who makes the logits, kernel, case.
+  // A job line: wave width, workers, who makes the logits, trial, kernel, case.
   void answer(Runner& runner, const std::string& text) {
     try {
       size_t at = 0;
@@ -150,6 +150,8 @@ class Server {
       options.wave_width = std::stoi(word());
       options.workers = std::stoi(word());
       options.logits_from = static_cast<LogitsFrom>(std::stoi(word()));
+      options.trial.without = static_cast<uint32_t>(std::stoul(word()));
+      options.trial.judge = static_cast<Judge>(std::stoi(word()));
       options.alive = [this] { send(answers_, kAlive, ""); };
       const auto kernel = find_kernel(word());
       const auto value = fixtures::parse_case(text.substr(at));
@@ -337,8 +339,9 @@ Outcome IsolatedRunner::run_in_child(const Job& job) {
   if (const std::string refusal = refusal_of(job.kernel); !refusal.empty())
     return lost(job, refusal);
   const std::string request =
-      fmt::format("{} {} {} {} {}\n", job.options.wave_width, job.options.workers,
-                  static_cast<int>(job.options.logits_from), job.kernel.name(),
+      fmt::format("{} {} {} {} {} {} {}\n", job.options.wave_width, job.options.workers,
+                  static_cast<int>(job.options.logits_from), job.options.trial.without,
+                  static_cast<int>(job.options.trial.judge), job.kernel.name(),
                   fixtures::print_case(job.value));
   (void)write_all(child_->requests, request);  // a dead child shows below
   for (;;) {

@@ -20,6 +20,7 @@
 namespace exactk::props {
 
 class DeviceFill;
+enum class Judge : int32_t;
 
 using Bytes = std::vector<std::byte>;
 
@@ -106,6 +107,8 @@ class Operation {
   virtual std::unique_ptr<Call> call(std::optional<int64_t> launch) const = 0;
   virtual Findings judge(const Launched& launched) const = 0;
 
+  // Whether a comparator of public tests takes the launch for right; `found` is what judge() gave.
+  virtual bool loosely_right(Judge judge, const Launched& launched, const Findings& found) const;
   // Whether a logit in view is NaN.
   virtual bool holds_nan(const StepInputs&) const { return false; }
   // Whether the published policy takes the case, for a kernel whose policy is known.

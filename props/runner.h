@@ -9,6 +9,7 @@
 #include "props/inputs.h"
 #include "props/kernel_under_test.h"
 #include "props/outcome.h"
+#include "props/trial.h"
 
 namespace exactk::props {
 
@@ -16,6 +17,7 @@ struct RunnerOptions {
   int wave_width = 64;  // host device only
   int workers = 2;      // host device only
   LogitsFrom logits_from = LogitsFrom::kHost;
+  Trial trial;                          // of power measurements alone
   std::function<void()> alive = [] {};  // called after every judged launch
   // Shown every launch before it is judged; for whoever keeps what was fed and answered.
   std::function<void(const Launched&)> launched = [](const Launched&) {};

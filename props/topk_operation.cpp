@@ -11,6 +11,7 @@
 #include "props/device_fill.h"
 #include "props/judge_launch.h"
 #include "props/topk_report.h"
+#include "props/trial.h"
 
 namespace exactk::props {
 namespace {
@@ -142,6 +143,11 @@ int64_t TopkOperation::length_hint(std::optional<int64_t> launch) const {
 
 std::unique_ptr<Call> TopkOperation::call(std::optional<int64_t> launch) const {
   return std::make_unique<TopkCall>(problem_, length_hint(launch));
+}
+
+bool TopkOperation::loosely_right(Judge judge, const Launched& l, const Findings&) const {
+  return props::loosely_right(judge, problem_, static_cast<const TopkInputs&>(*l.inputs),
+                              words(l.after[kIndices]));
 }
 
 bool TopkOperation::holds_nan(const StepInputs& inputs) const {

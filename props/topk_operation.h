@@ -43,6 +43,7 @@ class TopkOperation : public Operation {
   // What a host knows of the longest row when it calls.
   int64_t length_hint(std::optional<int64_t> launch) const;
   Findings judge(const Launched& launched) const override;
+  bool loosely_right(Judge judge, const Launched& launched, const Findings& found) const override;
   bool holds_nan(const StepInputs& inputs) const override;
   bool policy_takes() const override;
   std::string difference(const std::vector<Bytes>& a, const std::vector<Bytes>& b) const override;

@@ -14,6 +14,7 @@ void add_list(CLI::App& app, Chosen& chosen);
 void add_run(CLI::App& app, Chosen& chosen);
 void add_replay(CLI::App& app, Chosen& chosen);
 void add_shrink(CLI::App& app, Chosen& chosen);
+void add_power(CLI::App& app, Chosen& chosen);
 void add_bench(CLI::App& app, Chosen& chosen);
 void add_check(CLI::App& app, Chosen& chosen);
 void add_gate(CLI::App& app, Chosen& chosen);

@@ -24,6 +24,7 @@ int run_tool(int argc, char** argv) {
   cli::add_run(app, chosen);
   cli::add_replay(app, chosen);
   cli::add_shrink(app, chosen);
+  cli::add_power(app, chosen);
   cli::add_bench(app, chosen);
   cli::add_check(app, chosen);
   cli::add_gate(app, chosen);
