@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -26,7 +27,7 @@ constexpr size_t kShownOfEach = 10;
 struct GateCommand {
   DeviceOptions device;
   CaseOptions cases;
-  std::string baseline, candidate;  // names of kernels
+  std::string baseline, candidate;  // names of kernels, or libraries
   double budget_s = 0;              // 0: none
   std::string json;
   bool allow_weak = false;
@@ -35,54 +36,81 @@ struct GateCommand {
   std::optional<double> time_limit;  // of the ratio candidate / baseline
 };
 
-// One kernel of the workbench by its name; the error is one sentence.
-kernels::Result<KernelUnderTest> kernel_named(const Workbench& bench, const std::string& name) {
-  for (const KernelUnderTest& kernel : bench.kernels) {
-    if (kernel.name() == name) return kernel;
+// One of the two: where it runs, and by which name among the kernels there.
+struct Side {
+  DeviceOptions device;
+  Workbench bench;
+  KernelUnderTest kernel;
+};
+
+// "LIB" or "LIB:KERNEL" where the file is there, else a name of a kernel.
+void name_kernel(const std::string& given, DeviceOptions& device) {
+  const size_t colon = given.rfind(':');
+  const std::string library = given.substr(0, colon);
+  std::error_code ignored;
+  device.kernel = given;
+  device.kernel_given = true;  // a built-in kernel may stand against one of a plugin
+  if (std::filesystem::is_regular_file(given, ignored)) {
+    device.plugins = {given};
+    device.kernel_given = false;
+  } else if (colon != std::string::npos && std::filesystem::is_regular_file(library, ignored)) {
+    device.plugins = {library};
+    device.kernel = given.substr(colon + 1);
   }
-  return tl::unexpected(
-      fmt::format("'{}' does not name one kernel; `exactk list kernels` names them", name));
+}
+
+std::variant<Side, int> open_side(const GateCommand& command, const std::string& given) {
+  if (given.find_first_of("*?,") != std::string::npos)
+    return complain(kUsage, fmt::format("'{}' may name several kernels; give one", given));
+  Side side;
+  side.device = command.device;
+  name_kernel(given, side.device);
+  auto opened = open_workbench(side.device);
+  if (std::holds_alternative<int>(opened)) return std::get<int>(opened);
+  side.bench = std::get<Workbench>(std::move(opened));
+  if (!side.bench.refused.empty()) {
+    Ledger ledger;
+    report_refused(side.bench.refused, ledger);
+    return complain(kKernelFailed,
+                    "a plugin or a kernel of it was refused, so nothing is compared");
+  }
+  if (side.bench.kernels.size() != 1) {
+    return complain(kUsage, fmt::format("'{}' has {} kernels; name one, of a library as LIB:KERNEL",
+                                        given, side.bench.kernels.size()));
+  }
+  side.kernel = side.bench.kernels.front();
+  return side;
 }
 
 class GateSession {
  public:
-  GateSession(const GateCommand& command, Workbench bench, const KernelUnderTest& baseline,
-              const KernelUnderTest& candidate)
-      : command_(command),
-        bench_(std::move(bench)),
-        baseline_(baseline),
-        candidate_(candidate),
-        progress_(0) {}
+  GateSession(const GateCommand& command, Side& baseline, Side& candidate)
+      : command_(command), baseline_(baseline), candidate_(candidate), progress_(0) {}
 
   void run(Case c) {
     if (command_.device.schedule_seed) c.schedule = *command_.device.schedule_seed;
-    if (!is_of(candidate_, c)) {
+    if (!is_of(candidate_.kernel, c)) {
       ++of_others_;
       return;
     }
-    for (const int wave : bench_.waves) run_pair(c, wave);
+    for (const int wave : candidate_.bench.waves) run_pair(c, wave);
   }
 
   const GateReport& report() const { return report_; }
   int64_t of_others() const { return of_others_; }  // cases of other operations than the kernels'
-  // What is to be timed. Ends the runs: the child that judged gives its memory back, and takes the
-  // kernels of plugins with it.
-  std::vector<TimedPair> end() {
-    bench_.run = nullptr;
-    return std::move(to_time_);
-  }
+  std::vector<TimedPair> to_time() { return std::move(to_time_); }
   Progress& progress() { return progress_; }
 
  private:
   void run_pair(const Case& c, int wave) {
     using oracle::Verdict;
-    Job job{c, baseline_, {}};
+    Job job{c, baseline_.kernel, {}};
     job.options.wave_width = wave;
     job.options.workers = command_.device.workers;
-    job.options.logits_from = logits_from(bench_.device);
-    const Outcome baseline = bench_.run(job);
-    job.kernel = candidate_;
-    const Outcome candidate = bench_.run(job);
+    job.options.logits_from = logits_from(baseline_.bench.device);
+    const Outcome baseline = baseline_.bench.run(job);
+    job.kernel = candidate_.kernel;
+    const Outcome candidate = candidate_.bench.run(job);
     if (fails_gate(report_.add(baseline, candidate))) ++failed_;
     // Of a case that is declined, the reason in the list says all.
     if (candidate.verdict == Verdict::kFailed && ++shown_ <= kShownOfEach) {
@@ -97,8 +125,8 @@ class GateSession {
   }
 
   const GateCommand& command_;
-  Workbench bench_;
-  KernelUnderTest baseline_, candidate_;
+  Side& baseline_;
+  Side& candidate_;
   GateReport report_;
   Progress progress_;
   std::vector<TimedPair> to_time_;
@@ -211,45 +239,39 @@ bool run_cases(const GateCommand& command, const std::vector<Case>& listed, Rand
   return false;
 }
 
-int gate(GateCommand command) {
-  for (const std::string& kernel : {command.baseline, command.candidate}) {
-    if (kernel.find_first_of("*?,") != std::string::npos)
-      return complain(kUsage, fmt::format("'{}' may name several kernels; give one", kernel));
-  }
+// Ends the runs first: the children that judged give their memory back.
+TimingResult time_sides(const GateCommand& command, Side baseline, Side candidate,
+                        std::vector<TimedPair> pairs) {
+  const NamedKernel first{baseline.device, std::string(baseline.kernel.name())};
+  const NamedKernel second{candidate.device, std::string(candidate.kernel.name())};
+  baseline.bench = candidate.bench = Workbench{};
+  return time_pairs(first, second, std::move(pairs), command.repeats);
+}
+
+int gate(const GateCommand& command) {
   auto listed = listed_cases(command.cases);
   if (std::holds_alternative<int>(listed)) return std::get<int>(listed);
   if (const std::string error = unwritable(command.json); !error.empty())
     return complain(kUsage, error);
-  command.device.kernel = command.baseline + "," + command.candidate;
-  command.device.kernel_given = true;  // a built-in kernel may stand against one of a plugin
-  auto opened = open_workbench(command.device);
-  if (std::holds_alternative<int>(opened)) return std::get<int>(opened);
-  Workbench bench = std::get<Workbench>(std::move(opened));
-  if (!bench.refused.empty()) {
-    Ledger ledger;
-    report_refused(bench.refused, ledger);
-    return complain(kKernelFailed,
-                    "a plugin or a kernel of it was refused, so nothing is compared");
-  }
-  const auto baseline = kernel_named(bench, command.baseline);
-  if (!baseline) return complain(kUsage, baseline.error());
-  const auto candidate = kernel_named(bench, command.candidate);
-  if (!candidate) return complain(kUsage, candidate.error());
-  if (std::string_view(baseline->kernel->op) != candidate->kernel->op) {
+  auto first = open_side(command, command.baseline);
+  if (std::holds_alternative<int>(first)) return std::get<int>(first);
+  auto second = open_side(command, command.candidate);
+  if (std::holds_alternative<int>(second)) return std::get<int>(second);
+  Side baseline = std::get<Side>(std::move(first)), candidate = std::get<Side>(std::move(second));
+  if (std::string_view(baseline.kernel.kernel->op) != candidate.kernel.kernel->op) {
     return complain(kUsage, fmt::format("{} is a kernel of {} and {} one of {}; give two of one "
                                         "operation",
-                                        command.baseline, baseline->kernel->op, command.candidate,
-                                        candidate->kernel->op));
+                                        command.baseline, baseline.kernel.kernel->op,
+                                        command.candidate, candidate.kernel.kernel->op));
   }
-  const RandomCases random(command.cases, {*candidate});
+  const RandomCases random(command.cases, {candidate.kernel});
   random.announce();
-  GateSession session(command, std::move(bench), *baseline, *candidate);
+  GateSession session(command, baseline, candidate);
   const bool budget_ended = run_cases(command, std::get<0>(listed), random, session);
   session.progress().clear();
   std::optional<TimingResult> timing;
   if (command.time && !session.report().fails())
-    timing = time_pairs(command.device, {command.baseline, command.candidate}, session.end(),
-                        command.repeats);
+    timing = time_sides(command, std::move(baseline), std::move(candidate), session.to_time());
   const int code = exit_code(command, session.report(), budget_ended, timing);
   print_end(command, session, code, timing);
   if (command.json.empty()) return code;
@@ -265,8 +287,12 @@ void add_gate(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand(
       "gate", "a candidate kernel against a baseline on the same cases: one verdict for a merge");
   auto options = std::make_shared<GateCommand>();
-  command->add_option("--baseline", options->baseline, "name of a kernel")->required();
-  command->add_option("--candidate", options->candidate, "name of a kernel")->required();
+  command
+      ->add_option("--baseline", options->baseline,
+                   "name of a kernel, a plugin with one kernel, or LIB:KERNEL")
+      ->required();
+  command->add_option("--candidate", options->candidate, "the same; may have the same name")
+      ->required();
   add_case_options(*command, options->cases);
   command
       ->add_option("--budget", options->budget_s,

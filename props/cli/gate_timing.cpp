@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 #include "props/kernel_timer.h"
 
@@ -27,43 +26,36 @@ kernels::Result<void> call_in_turns(KernelTimer& baseline, KernelTimer& candidat
   return {};
 }
 
-// What is timed, in this process: a child's answers would be part of the time.
-class Contest {
- public:
-  // The error is one sentence.
-  static kernels::Result<std::unique_ptr<Contest>> open(const DeviceOptions& options,
-                                                        const GateKernels& names) {
-    auto contest = std::make_unique<Contest>();
-    for (auto* device : {&contest->for_baseline_, &contest->for_candidate_}) {
-      auto opened = kernels::open_device(options.device);
-      if (!opened) return tl::unexpected(opened.error());
-      *device = std::move(*opened);
-    }
-    contest->plugins_ = load_plugins(options.plugins, *contest->for_baseline_);
-    for (const auto& [name, kernel] : {std::pair(&names.baseline, &contest->baseline_),
-                                       std::pair(&names.candidate, &contest->candidate_)}) {
-      auto found = select_kernels(contest->for_baseline_->info().kind, *name,
-                                  {contest->plugins_.kernels(), true});
-      if (!found) return tl::unexpected(found.error());
-      *kernel = found->front();
-    }
-    return contest;
-  }
-
-  // The error is one sentence.
-  kernels::Result<void> time(TimedPair& pair, int64_t repeats) {
-    auto baseline = KernelTimer::open(*for_baseline_, pair.value, baseline_, pair.options);
-    if (!baseline) return tl::unexpected(baseline.error());
-    auto candidate = KernelTimer::open(*for_candidate_, pair.value, candidate_, pair.options);
-    if (!candidate) return tl::unexpected(candidate.error());
-    return call_in_turns(**baseline, **candidate, repeats, pair);
-  }
-
- private:
-  std::unique_ptr<kernels::Device> for_baseline_, for_candidate_;
-  Plugins plugins_;
-  KernelUnderTest baseline_, candidate_;
+// A kernel on a device of its own, in this process: a child's answers would be part of the time.
+struct Contestant {
+  std::unique_ptr<kernels::Device> device;
+  Plugins plugins;
+  KernelUnderTest kernel;
 };
+
+// The error is one sentence.
+kernels::Result<std::unique_ptr<Contestant>> open_contestant(const NamedKernel& wanted) {
+  auto device = kernels::open_device(wanted.device.device);
+  if (!device) return tl::unexpected(device.error());
+  auto opened = std::make_unique<Contestant>();
+  opened->device = std::move(*device);
+  opened->plugins = load_plugins(wanted.device.plugins, *opened->device);
+  auto found =
+      select_kernels(opened->device->info().kind, wanted.name, {opened->plugins.kernels(), true});
+  if (!found) return tl::unexpected(found.error());
+  opened->kernel = found->front();
+  return opened;
+}
+
+// The error is one sentence.
+kernels::Result<void> time_pair(Contestant& first, Contestant& second, TimedPair& pair,
+                                int64_t repeats) {
+  auto baseline = KernelTimer::open(*first.device, pair.value, first.kernel, pair.options);
+  if (!baseline) return tl::unexpected(baseline.error());
+  auto candidate = KernelTimer::open(*second.device, pair.value, second.kernel, pair.options);
+  if (!candidate) return tl::unexpected(candidate.error());
+  return call_in_turns(**baseline, **candidate, repeats, pair);
+}
 
 void add_to(std::vector<double>& sums, const std::vector<double>& seconds) {
   sums.resize(seconds.size(), 0);
@@ -89,18 +81,18 @@ std::string interval_text(const RatioInterval& interval) {
 
 }  // namespace
 
-TimingResult time_pairs(const DeviceOptions& options, const GateKernels& names,
+TimingResult time_pairs(const NamedKernel& baseline, const NamedKernel& candidate,
                         std::vector<TimedPair> pairs, int64_t repeats) {
   TimingResult result;
   result.pairs = std::move(pairs);
   // Of one interval for each pair and one for all, the whole lot is right with 95 %.
   result.error_max = kErrorOfAll / static_cast<double>(result.pairs.size() + 1);
   repeats = std::max(repeats, pairs_needed(result.error_max));
-  const auto contest = Contest::open(options, names);
+  auto first = open_contestant(baseline), second = open_contestant(candidate);
   for (TimedPair& pair : result.pairs) {
-    if (!contest) {
-      pair.error = contest.error();
-    } else if (const auto timed = (*contest)->time(pair, repeats); !timed) {
+    if (!first || !second) {
+      pair.error = !first ? first.error() : second.error();
+    } else if (const auto timed = time_pair(**first, **second, pair, repeats); !timed) {
       pair.error = timed.error();
     }
   }

@@ -27,15 +27,16 @@ struct TimingResult {
   double error_max = 0;  // of each interval, so that all of them hold with 95 %
 };
 
-// Names of two kernels among those of the device options.
-struct GateKernels {
-  std::string baseline, candidate;
+// A kernel by its name among those of the device options.
+struct NamedKernel {
+  DeviceOptions device;
+  std::string name;
 };
 
 // Calls both kernels `repeats` times in turns, in an order that alternates, on a device of each in
 // this process, which loads the plugins for it. `repeats` is raised to what so many intervals need
 // to be bounded.
-TimingResult time_pairs(const DeviceOptions& options, const GateKernels& names,
+TimingResult time_pairs(const NamedKernel& baseline, const NamedKernel& candidate,
                         std::vector<TimedPair> pairs, int64_t repeats);
 
 // The table of it: what is slower or faster, at most `shown_max` lines of each.

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import subprocess
 import tempfile
 
 from tool import SOURCE, TOOL, ToolTest, main
@@ -97,6 +98,29 @@ class Gate(ToolTest):
         out, report = self.report(0, "topk.block", "example.c_sort", SHORT, "--plugin", plugin, "--wave", "64", "--time")
         self.assertIn("both right 2", out.splitlines()[-1])
         self.assertEqual([25, 25], [c.get("pairs") for c in report["time"]["cases"]], report["time"])
+
+    def test_two_builds_of_a_plugin_may_have_the_same_kernel(self):
+        with open(os.path.join(SOURCE, "kernels/examples/topk_c.c"), encoding="utf-8") as file:
+            right = file.read()
+        wrong = right.replace("candidates[slot].column : -1;", "candidates[slot].column : 0;")
+        self.assertNotEqual(right, wrong)
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in ("right", right), ("wrong", wrong):
+                source = os.path.join(folder, name + ".c")
+                with open(source, "w", encoding="utf-8") as file:
+                    file.write(text)
+                subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-O2", "-shared", "-fPIC", "-I",
+                                os.path.join(SOURCE, "kernels/abi"), source, "-o", os.path.join(folder, name + ".so")], check=True)
+            old, new = os.path.join(folder, "right.so"), os.path.join(folder, "wrong.so")
+            out, _ = self.gate(1, old, new, SHORT, "--wave", "64")
+            self.assertIn("newly broken 1", out.splitlines()[-1])
+            self.assertRegex(out, r"exactk replay '.*' --kernel example.c_sort --plugin \S*wrong.so")
+            out, _ = self.gate(0, new, old, SHORT, "--wave", "64")
+            self.assertIn("newly fixed 1", out.splitlines()[-1])
+            out, _ = self.gate(0, "topk.block", old + ":example.c_sort", SHORT, "--wave", "64", "--time")
+            self.assertIn("both right 2", out.splitlines()[-1])
+            self.assertIn("medians of", out)
+            self.refused(2, ["no.such"], "gate", "--baseline", old, "--candidate", old + ":no.such", SHORT)
 
     def test_a_plugin_that_is_refused_fails_the_gate(self):
         library = os.path.join(os.path.dirname(TOOL), "../kernels/device/host/libexactk_host_device.so")
