@@ -20,8 +20,12 @@ std::string missing_text(const std::string& tier, const std::vector<Bin>& missin
   if (missing.size() > kNamed) names += fmt::format(" and {} more", missing.size() - kNamed);
   std::string text = fmt::format("{} bins that tier {} requires were not visited: {}",
                                  missing.size(), tier, names);
-  if (const auto example = example_of(missing.front()))
-    text += fmt::format("; a case that visits the first: {}", fixtures::print_case(*example));
+  for (size_t i = 0; i < std::min(kNamed, missing.size()); ++i) {
+    const auto example = example_of(missing[i]);
+    if (!example) continue;
+    return text + fmt::format("; '{}' is visited by: {}", bin_text(missing[i]),
+                              fixtures::print_case(*example));
+  }
   return text;
 }
 

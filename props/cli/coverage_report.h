@@ -9,7 +9,7 @@
 namespace exactk::props::cli {
 
 // One sentence that names the missing bins of a tier, the first ten of many, and a case that visits
-// the first of them where one is quickly found.
+// one of those, where it is quickly found.
 std::string missing_text(const std::string& tier, const std::vector<Bin>& missing);
 
 }  // namespace exactk::props::cli

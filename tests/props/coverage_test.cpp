@@ -138,6 +138,16 @@ TEST(Coverage, EveryAxisIsVisitedByRandomCases) {
     EXPECT_EQ(1u, visited.count(axis.name)) << axis.name;
 }
 
+TEST(Coverage, RandomSessionsDoEverythingThatSessionsCan) {
+  props::Coverage coverage;
+  for (int i = 0; i < 1000; ++i)
+    coverage.add(props::bins_of(props::draw_case(3, i, {60000, 6, {Op::kTopkDecode}})));
+  for (const char* action :
+       {"lens", "mask", "data", "poison", "tail", "table", "dirty", "stream 0", "stream 1",
+        "stream 2", "launch", "capture", "replay", "run the same", "run another"})
+    EXPECT_GT(coverage.count({Op::kTopkDecode, "action", action}), 0) << action;
+}
+
 TEST(Coverage, CountsAndNamesWhatIsMissing) {
   props::Coverage coverage;
   coverage.add(bins("topk.decode rows=2 width=900 k=8 pattern=normal"));
