@@ -144,6 +144,21 @@ TopkDispatch prefill(const TopkShape& shape) {
   return dispatch;
 }
 
+// The shape with another row count or width.
+using Vary = TopkShape (*)(TopkShape, int64_t);
+
+// Those of the candidates, all at least 1, after which the dispatch is another.
+std::vector<int64_t> changes(TopkMethod method, const TopkShape& shape, Vary vary,
+                             std::vector<int64_t> candidates) {
+  std::sort(candidates.begin(), candidates.end());
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  std::erase_if(candidates, [&](int64_t edge) {
+    return edge < 1 ||
+           topk_dispatch(method, vary(shape, edge)) == topk_dispatch(method, vary(shape, edge + 1));
+  });
+  return candidates;
+}
+
 }  // namespace
 
 std::string_view name(TopkPath path) {
@@ -263,6 +278,30 @@ std::vector<int64_t> length_edges(const TopkShape& shape) {
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   return edges;
+}
+
+std::vector<int64_t> row_edges(TopkMethod method, const TopkShape& shape) {
+  std::vector<int64_t> candidates{kK512Rows, kGateRows, shape.tuning.radix_rows};
+  for (const ReserveRule& rule : kK512Reserve) candidates.push_back(rule.rows_max);
+  for (const K1024Rule& rule : kK1024Blocks) candidates.push_back(rule.rows_max);
+  const auto with_rows = [](TopkShape s, int64_t rows) {
+    s.rows = rows;
+    return s;
+  };
+  return changes(method, shape, with_rows, std::move(candidates));
+}
+
+std::vector<int64_t> width_edges(TopkMethod method, const TopkShape& shape) {
+  std::vector<int64_t> candidates{shape.tuning.radix_width - 1, shape.tuning.split_width - 1,
+                                  shifted(shape, kK512Width),
+                                  shifted(shape, kGateLength) / shape.compress_ratio};
+  for (const ReserveRule& rule : kK512Reserve)
+    candidates.push_back(shifted(shape, rule.width_above));
+  const auto with_width = [](TopkShape s, int64_t width) {
+    s.width = width;
+    return s;
+  };
+  return changes(method, shape, with_width, std::move(candidates));
 }
 
 }  // namespace exactk::oracle

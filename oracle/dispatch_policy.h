@@ -65,6 +65,7 @@ struct TopkDispatch {
   int32_t max_blocks =
       1;  // blocks per row that the grid and the scratch are sized for (frozen by capture)
   int32_t launches = 1;  // kernels that the call puts onto the stream
+  friend bool operator==(const TopkDispatch&, const TopkDispatch&) = default;
 };
 
 // Which side of the path gate takes a decode or prefill call: the native kernels or AITER's.
@@ -104,5 +105,10 @@ int32_t active_blocks(const TopkDispatch& dispatch, const TopkShape& shape, int6
 // length before each change, and min(k, width); ascending, no repeats, none above the width.
 // Generators place lengths on each edge and both neighbours.
 std::vector<int64_t> length_edges(const TopkShape& shape);
+
+// Every row count, and every width, at which topk_dispatch() changes while the rest of the shape
+// stays as it is: the last one before each change; ascending, no repeats.
+std::vector<int64_t> row_edges(TopkMethod method, const TopkShape& shape);
+std::vector<int64_t> width_edges(TopkMethod method, const TopkShape& shape);
 
 }  // namespace exactk::oracle

@@ -13,9 +13,6 @@ namespace exactk::props {
 fixtures::Case draw_topk(fixtures::Op op, const DrawLimits& limits);
 fixtures::Case draw_requests(fixtures::Op op, const DrawLimits& limits);
 
-// Whether every row of logits of every launch is empty: such a case would prove nothing.
-bool all_empty(const fixtures::Case& c);
-
 // Members that several operations read.
 uint64_t draw_seed();
 void draw_launch(fixtures::Case& c, const DrawLimits& limits);  // mode, replays or session, ...

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "fixtures/lengths.h"
-#include "fixtures/session.h"
 #include "oracle/dispatch_policy.h"
 #include "props/draws.h"
 #include "props/topk_problem.h"
@@ -202,21 +201,12 @@ Case draw_topk(Op op, const DrawLimits& limits) {
   draw_tail(c);
   draw_launch(c, limits);
   c = normalize(c);
-  if (all_empty(c)) {
+  if (!anything_at_stake(c)) {
     c.lens = {LengthKind::kConst, 1, {c.width}};
     c.session = Session{};  // may change lengths before the first launch
     c = normalize(c);
   }
   return c;
-}
-
-bool all_empty(const Case& c) {
-  for (int64_t step = 0; step < launch_count(c); ++step) {
-    for (const int64_t length : row_lengths(c, step)) {
-      if (length > 0) return false;
-    }
-  }
-  return true;
 }
 
 void draw_logits(Case& c) {

@@ -2,7 +2,10 @@
 
 #include <rapidcheck.h>
 
+#include "fixtures/lengths.h"
+#include "fixtures/session.h"
 #include "props/draws.h"
+#include "props/index_problem.h"
 
 namespace exactk::props {
 namespace {
@@ -36,7 +39,20 @@ bool reads_rows(Op op) {
   return op == Op::kTopkDecode || op == Op::kTopkPrefill || op == Op::kChainDecode;
 }
 
+bool any_row(const Case& c) {
+  for (int64_t step = 0; step < launch_count(c); ++step) {
+    for (const int64_t length : row_lengths(c, step)) {
+      if (length > 0) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
+
+bool anything_at_stake(const Case& c) {
+  return reads(c.op, "pattern") ? any_row(c) : anything_at_stake(index_problem(c));
+}
 
 uint64_t draw_seed() {
   return *rc::gen::inRange<uint64_t>(1, 1000000000);

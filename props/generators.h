@@ -19,4 +19,7 @@ struct DrawLimits {
 // order nor on which other cases are run. Always valid.
 fixtures::Case draw_case(uint64_t seed, int64_t index, const DrawLimits& limits);
 
+// Whether any launch of the case has an index to get right. One that has none would be weak.
+bool anything_at_stake(const fixtures::Case& c);
+
 }  // namespace exactk::props

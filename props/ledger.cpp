@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "props/coverage.h"
 #include "props/report.h"
 
 namespace exactk::props {
@@ -32,9 +33,7 @@ void Ledger::add(const Outcome& o) {
   if (o.verdict == Verdict::kSkipped) ++skips_[fmt::format("{}: {}", o.kernel, takes)];
   if (oracle::is_failure(o.verdict) && failing_replays_.size() < kReplaysKept)
     failing_replays_.push_back(replay_line(o));
-  if (o.at_load) return;
-  if (o.verdict != Verdict::kPassed && o.verdict != Verdict::kWeak && o.verdict != Verdict::kFailed)
-    return;
+  if (!is_judged(o)) return;
   judged_cases_.insert(fixtures::print_case(o.value));
   ++axes_["kernel"][o.kernel];
   ++axes_["wave"][fmt::format("{}", o.device.wave_width)];

@@ -42,6 +42,11 @@ std::vector<Case> part_of(const std::vector<Case>& cases, const Shard& shard) {
   return kept;
 }
 
+uint64_t seed_of_commit() {
+  const std::string digits = build_commit_id().substr(0, kSeedDigits);
+  return digits.empty() ? 1 : std::stoull(digits, nullptr, 16);
+}
+
 fixtures::Result<std::vector<Case>> read_cases(const CaseOptions& options) {
   std::vector<Case> cases;
   for (const std::string& file : options.files) {
@@ -82,7 +87,13 @@ std::variant<std::vector<Case>, int> listed_cases(const CaseOptions& options) {
 }
 
 RandomCases::RandomCases(const CaseOptions& options, const std::vector<KernelUnderTest>& kernels)
-    : wanted_(options.random) {
+    : seed_(options.seed.value_or(seed_of_commit())),
+      origin_(options.seed                ? "given"
+              : build_commit_id().empty() ? "no commit is known"
+                                          : fmt::format("the first digits of commit {}",
+                                                        build_commit_id().substr(0, kSeedDigits))),
+      sequence_(seed_, {}),
+      wanted_(options.random) {
   const Shard shard = *shard_of(options.shard);
   part_ = shard.part;
   parts_ = shard.parts;
@@ -90,16 +101,11 @@ RandomCases::RandomCases(const CaseOptions& options, const std::vector<KernelUnd
     if (const auto op = fixtures::op_named(kernel.kernel->op)) ops_.push_back(*op);
   }
   if (ops_.empty()) wanted_ = 0;
-  const std::string commit = build_commit_id().substr(0, kSeedDigits);
-  seed_ = options.seed.value_or(commit.empty() ? 1 : std::stoull(commit, nullptr, 16));
-  origin_ = options.seed     ? "given"
-            : commit.empty() ? "no commit is known"
-                             : fmt::format("the first digits of commit {}", commit);
 }
 
 std::optional<Case> RandomCases::next() {
   while (found_ < wanted_) {
-    const Case c = draw_case(seed_, index_++, {});
+    const Case c = sequence_.next();
     if (std::find(ops_.begin(), ops_.end(), c.op) == ops_.end()) continue;
     if (found_++ % parts_ == part_) return c;
   }
@@ -109,7 +115,7 @@ std::optional<Case> RandomCases::next() {
 void RandomCases::announce() const {
   if (wanted_ == 0) return;
   fmt::print(
-      "seed {} ({}): case i is drawn from it and i alone; a case line holds all other seeds\n",
+      "seed {} ({}): case i follows from it and i alone; a case line holds all other seeds\n",
       seed_, origin_);
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fixtures/case_file.h"
-#include "props/generators.h"
+#include "props/case_sequence.h"
 #include "props/kernel_under_test.h"
 
 namespace exactk::props::cli {
@@ -30,9 +30,9 @@ void add_case_options(CLI::App& command, CaseOptions& options);
 // they nor random cases are left to run: an exit code, its sentence printed.
 std::variant<std::vector<fixtures::Case>, int> listed_cases(const CaseOptions& options);
 
-// The random cases, one after the other. Case i of a seed depends on nothing but the two; those of
-// operations that no kernel has, and those of other shards, are passed over. The shards of a run
-// have together what the whole run has.
+// The random cases, one after the other: a CaseSequence, of which those of operations that no
+// kernel has, and those of other shards, are passed over. The shards of a run have together what
+// the whole run has.
 class RandomCases {
  public:
   RandomCases(const CaseOptions& options, const std::vector<KernelUnderTest>& kernels);
@@ -46,10 +46,10 @@ class RandomCases {
  private:
   uint64_t seed_;
   std::string origin_;  // of the seed
+  CaseSequence sequence_;
   std::vector<fixtures::Op> ops_;
   int64_t wanted_;
   int64_t part_, parts_;  // shard
-  int64_t index_ = 0;     // of the next draw
   int64_t found_ = 0;     // draws of wanted operations so far
 };
 

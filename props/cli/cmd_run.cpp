@@ -7,6 +7,7 @@
 #include "props/cli/case_options.h"
 #include "props/cli/commands.h"
 #include "props/cli/common.h"
+#include "props/cli/coverage_report.h"
 #include "props/cli/failure_log.h"
 #include "props/cli/json_report.h"
 #include "props/cli/junit_report.h"
@@ -30,6 +31,8 @@ struct RunCommand {
   ShrinkLimits shrink;                             // of all failures together; 0 seconds: none
   bool allow_weak = false;
   bool summary = false;
+  bool coverage = false;
+  std::string tier;  // whose bins are required; empty: none
 };
 
 class RunSession {
@@ -71,16 +74,27 @@ class RunSession {
   int64_t without_kernel() const { return without_kernel_; }  // cases
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   const FailureLog& log() const { return log_; }
+  const Coverage& coverage() const { return coverage_; }
 
  private:
   void add(Outcome outcome, const std::vector<Job>& before) {
     ledger_.add(outcome);
+    if (is_judged(outcome)) cover(outcome.value);
     if (oracle::is_failure(outcome.verdict)) keep(outcome, before);
     report(outcome);
     ++runs_;
     progress_.step(runs_, reported_, outcome.kernel + " " + fixtures::print_case(outcome.value));
     if (command_.json.empty() && command_.junit.empty()) return;
     outcomes_.push_back(std::move(outcome));
+  }
+
+  // The kernels and wave widths of a case come one after the other.
+  void cover(const Case& c) {
+    if (bins_.empty() || c != bins_of_) {
+      bins_of_ = c;
+      bins_ = bins_of(c);
+    }
+    coverage_.add(bins_);
   }
 
   void keep(const Outcome& outcome, const std::vector<Job>& before) {
@@ -109,6 +123,9 @@ class RunSession {
   Progress progress_;
   FailureLog log_;
   Budget budget_;
+  Coverage coverage_;
+  Case bins_of_;        // the last judged case,
+  std::set<Bin> bins_;  // and what it visits
   std::vector<Outcome> outcomes_;
   std::vector<Failure> to_examine_;
   std::set<std::string> failed_kernels_;
@@ -118,7 +135,8 @@ class RunSession {
   bool log_failed_ = false;
 };
 
-int exit_code(const RunCommand& command, const Ledger& ledger, bool budget_ended) {
+int exit_code(const RunCommand& command, const RunSession& session, bool budget_ended) {
+  const Ledger& ledger = session.ledger();
   if (ledger.any_failure()) return kKernelFailed;
   if (budget_ended)
     return complain(kBudgetEnded, "the budget ended before every listed case was run");
@@ -128,12 +146,15 @@ int exit_code(const RunCommand& command, const Ledger& ledger, bool budget_ended
   if (ledger.count(oracle::Verdict::kWeak) > 0 && !command.allow_weak) {
     return complain(kNothingJudged, "weak cases prove nothing; mend them or give --allow-weak");
   }
-  return kAllPassed;
+  const std::vector<Bin> missing = session.coverage().missing(required_bins(command.tier));
+  return missing.empty() ? kAllPassed
+                         : complain(kNothingJudged, missing_text(command.tier, missing));
 }
 
 void print_end(const RunCommand& command, const RunSession& session) {
   const Ledger& ledger = session.ledger();
   if (command.summary || ledger.judged() == 0) fmt::print("{}", ledger.summary());
+  if (command.coverage) fmt::print("{}", session.coverage().table(required_bins(command.tier)));
   if (session.without_kernel() > 0) {
     fmt::print("{} cases have no kernel of their operation among those of --kernel '{}'\n",
                session.without_kernel(), command.device.kernel);
@@ -179,7 +200,8 @@ bool run_cases(const std::vector<Case>& listed, RandomCases random, RunSession& 
 int write_reports(const RunCommand& command, const RunSession& session, int code) {
   std::string error;
   if (!command.json.empty())
-    error = write_json(command.json, session.outcomes(), session.ledger(), code);
+    error = write_json(command.json, session.outcomes(), session.ledger(), session.coverage(),
+                       required_bins(command.tier), code);
   if (error.empty() && !command.junit.empty())
     error = write_report(command.junit, junit_text(session.outcomes(), command.allow_weak));
   if (error.empty()) return code;
@@ -203,7 +225,7 @@ int run(const RunCommand& command) {
   const bool budget_ended = run_cases(cases, random, session);
   session.examine();
   print_end(command, session);
-  const int code = exit_code(command, session.ledger(), budget_ended);
+  const int code = exit_code(command, session, budget_ended);
   return write_reports(command, session, code);
 }
 
@@ -237,7 +259,15 @@ void add_run(CLI::App& app, Chosen& chosen) {
                    "runs of the kernel for each failure that is made small")
       ->check(above_zero())
       ->capture_default_str();
-  command->add_flag("--allow-weak", options->allow_weak, "weak cases do not fail the run");
+  auto* allow_weak =
+      command->add_flag("--allow-weak", options->allow_weak, "weak cases do not fail the run");
+  command
+      ->add_option("--require", options->tier,
+                   "fail unless every bin that this tier of stored cases requires is visited")
+      ->check(CLI::IsMember(tier_list()))
+      ->excludes(allow_weak);
+  command->add_flag("--coverage", options->coverage,
+                    "print which part of the input space was visited");
   command->add_flag("--summary", options->summary, "print what was exercised");
   command->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
 }

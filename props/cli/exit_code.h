@@ -7,7 +7,8 @@ enum ExitCode : int {
   kAllPassed = 0,
   kKernelFailed = 1,
   kUsage = 2,          // usage, or an unreadable case
-  kNothingJudged = 3,  // nothing was judged, or weak cases where they are not allowed
+  kNothingJudged = 3,  // nothing was judged, weak cases where they are not
+                       // allowed, or required bins that no case visited
   kNoDevice = 4,
   kBudgetEnded = 5,  // before the required cases were run
   kInternal = 70,    // the suite contradicts itself

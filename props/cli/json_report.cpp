@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "props/build_info.h"
 #include "props/outcome_json.h"
@@ -22,10 +23,26 @@ json run_json(const Outcome& o) {
   return run;
 }
 
+json bins_json(const Coverage& coverage, const std::vector<Bin>& required) {
+  json bins = json::array();
+  const std::set<Bin> wanted(required.begin(), required.end());
+  std::set<Bin> all = wanted;
+  for (const auto& [bin, count] : coverage.counts()) all.insert(bin);
+  for (const Bin& bin : all) {
+    bins.push_back({{"operation", fixtures::name(bin.op)},
+                    {"axis", bin.axis},
+                    {"bin", bin.name},
+                    {"runs", coverage.count(bin)},
+                    {"required", wanted.count(bin) > 0}});
+  }
+  return bins;
+}
+
 }  // namespace
 
 std::string write_json(const std::string& file, const std::vector<Outcome>& outcomes,
-                       const Ledger& ledger, int exit_code) {
+                       const Ledger& ledger, const Coverage& coverage,
+                       const std::vector<Bin>& required, int exit_code) {
   json runs = json::array();
   for (const Outcome& outcome : outcomes) runs.push_back(run_json(outcome));
   json totals = json::object();
@@ -36,6 +53,7 @@ std::string write_json(const std::string& file, const std::vector<Outcome>& outc
   const json document = {{"exactk", {{"commit", build_commit()}, {"compiler", build_compiler()}}},
                          {"runs", runs},
                          {"coverage", ledger.axes()},
+                         {"bins", bins_json(coverage, required)},
                          {"totals", totals},
                          {"exit_code", exit_code}};
   return write_report(file, document.dump(1) + "\n");

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "props/coverage.h"
 #include "props/ledger.h"
 #include "props/outcome.h"
 
@@ -15,9 +16,10 @@ std::string unwritable(const std::string& file);
 // Writes a whole file; an error is one sentence.
 std::string write_report(const std::string& file, const std::string& text);
 
-// Writes one JSON document: {"exactk": ..., "runs": [...], "totals": {...}}; an error is one
-// sentence.
+// Writes one JSON document: {"exactk": ..., "runs": [...], "bins": [...], "totals": {...}}; `bins`
+// holds each that was visited or is required. An error is one sentence.
 std::string write_json(const std::string& file, const std::vector<Outcome>& outcomes,
-                       const Ledger& ledger, int exit_code);
+                       const Ledger& ledger, const Coverage& coverage,
+                       const std::vector<Bin>& required, int exit_code);
 
 }  // namespace exactk::props::cli

@@ -70,5 +70,59 @@ TEST(LengthEdges, FindWhatAScanOfEveryLengthFinds) {
   }
 }
 
+// The last values up to `most` after which the dispatch is another, by looking at each.
+template <class Vary>
+Edges scan_dispatch(TopkMethod method, const TopkShape& shape, int64_t most, Vary vary) {
+  Edges edges;
+  for (int64_t value = 1; value <= most; ++value) {
+    if (topk_dispatch(method, vary(shape, value)) != topk_dispatch(method, vary(shape, value + 1)))
+      edges.push_back(value);
+  }
+  return edges;
+}
+
+TEST(RowEdges, AreThePublishedOnes) {
+  EXPECT_EQ((Edges{32, 128, 160, 256, 384}),
+            row_edges(TopkMethod::kAuto, shape_of(1, 262145, 512)));
+  EXPECT_EQ((Edges{384}), row_edges(TopkMethod::kAuto, shape_of(1, 4096, 512)));
+  EXPECT_EQ((Edges{32, 64, 256}), row_edges(TopkMethod::kAuto, shape_of(1, 200000, 1024)));
+  EXPECT_EQ((Edges{12288}), row_edges(TopkMethod::kPrefill, shape_of(1, 4096, 512)));
+}
+
+TEST(RowEdges, AndWidthEdgesAreWhatAScanFinds) {
+  const auto with_rows = [](TopkShape s, int64_t rows) {
+    s.rows = rows;
+    return s;
+  };
+  const auto with_width = [](TopkShape s, int64_t width) {
+    s.width = width;
+    return s;
+  };
+  for (const TopkMethod method : {TopkMethod::kAuto, TopkMethod::kGated, TopkMethod::kPrefill}) {
+    for (const int64_t k : {16, 512, 1024}) {
+      for (const int64_t ratio : {1, 4}) {
+        for (const int64_t size : {100, 300, 1100, 5000}) {
+          TopkShape shape = shape_of(size, size, k);
+          shape.compress_ratio = ratio;
+          shape.full_graph = true;
+          shape.tuning = {.radix_width = 1000,
+                          .split_width = 3000,
+                          .split_blocks = 10,
+                          .policy_shift = 8,
+                          .min_chunk = 512,
+                          .radix_rows = 50};
+          ASSERT_EQ(scan_dispatch(method, shape, 1000, with_rows), row_edges(method, shape))
+              << k << " " << ratio << " " << size;
+          for (const int64_t rows : {1, 33, 129, 257, 385}) {
+            shape.rows = rows;
+            ASSERT_EQ(scan_dispatch(method, shape, 6000, with_width), width_edges(method, shape))
+                << rows << " " << k << " " << ratio;
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace exactk::oracle
