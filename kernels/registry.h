@@ -16,6 +16,10 @@ struct Mutant {
   std::string_view base;           // the kernel that it changes, "topk.block"
   std::string_view kind;           // kind of fault, "F04"
   std::string_view reaching_case;  // a case line at which it fails
+  int wave_width = 0;              // the only one at which it fails there; 0: any
+  // It fails there for certain on the host device alone: a race that a schedule shows, or a use of
+  // memory that was freed.
+  bool host_only = false;
 };
 
 // The same sources, compiled for one device kind. A kernel runs on devices of its kind only.

@@ -24,7 +24,8 @@ constexpr const exactk_kernel* kShipped[] = {
 std::vector<Mutant> all_mutants() {
   std::vector<Mutant> all;
   for (const std::span<const Mutant> some :
-       {planted::topk_mutants(), planted::index_mutants(), planted::chain_mutants()}) {
+       {planted::topk_mutants(), planted::search_mutants(), planted::call_mutants(),
+        planted::index_mutants(), planted::chain_mutants()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

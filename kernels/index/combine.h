@@ -53,7 +53,7 @@ __device__ int64_t request_of_wave(const exactk_combine& d, int64_t token) {
     const int64_t step = (high - low + warpSize - 1) / warpSize;
     const int64_t probed = low + lane * step;
     const bool ended = probed < high && d.query_start_loc[probed + 1] <= wanted;
-    const int64_t passed = __popcll(__ballot(ended));  // ends ascend, so these are the first lanes
+    const int64_t passed = Traits::lanes_in(__ballot(ended));  // the first ones, as ends ascend
     high = low + passed * step < high ? low + passed * step : high;
     low = passed == 0 ? high : low + (passed - 1) * step + 1;
   }
@@ -81,7 +81,7 @@ __device__ void place_window(const exactk_combine& d, int64_t token, int64_t pos
   int64_t begin = position - (d.window - 1);
   int64_t end = position + 1;
   if (d.variant == EXACTK_COMBINE_VISION) {
-    begin -= larger(visible(d.left_visible, token) - (d.window - 1), 0);
+    begin -= Traits::widened(visible(d.left_visible, token), d.window);
     end = position < 0 ? 0 : smaller(end + visible(d.right_visible, token), seq_len);
   }
   if (d.variant == EXACTK_COMBINE_VISION || d.variant == EXACTK_COMBINE_GATHERED) {

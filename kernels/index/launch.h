@@ -158,7 +158,7 @@ struct Translate {
   template <class Traits, class Slot>
   static bool enqueue_pack(const Call& call, const exactk_translate& d) {
     const FlatRows rows = flat_rows(d.workspace, d.tokens);
-    if (!enqueue_scan<Traits>(call, rows, PackLengths{d.lengths, d.k})) {
+    if (!enqueue_scan<Traits>(call, rows, PackLengths<Traits>{d.lengths, d.k})) {
       return false;
     }
     hipLaunchKernelGGL((pack_rows<Traits, Slot>), blocks(d.tokens),

@@ -60,21 +60,27 @@ struct BlockSum {
   uint32_t all;
 };
 
-// All threads of the block call it. `waves` is shared memory of kWavesMax words; it holds nothing
-// before and after the call.
-__device__ inline BlockSum block_sum(uint32_t* waves, uint32_t value) {
+// As block_sum in waves of `lanes`; behind it `waves` is still read.
+__device__ inline BlockSum sum_and_read(uint32_t* waves, uint32_t value, int lanes) {
   const uint32_t through = topk::wave_inclusive_sum(value);
   const int self = static_cast<int>(threadIdx.x);
-  const int own = self / warpSize;
-  if (self % warpSize == warpSize - 1) {
+  const int own = self / lanes;
+  if (self % lanes == lanes - 1) {
     waves[own] = through;
   }
   __syncthreads();  // the sums of all waves are there before anybody reads them
   BlockSum sum{through - value, 0};
-  for (int wave = 0; wave < static_cast<int>(blockDim.x) / warpSize; ++wave) {
+  for (int wave = 0; wave < static_cast<int>(blockDim.x) / lanes; ++wave) {
     sum.before += wave < own ? waves[wave] : 0;
     sum.all += waves[wave];
   }
+  return sum;
+}
+
+// All threads of the block call it. `waves` is shared memory of kWavesMax words; it holds nothing
+// before and after the call.
+__device__ inline BlockSum block_sum(uint32_t* waves, uint32_t value) {
+  const BlockSum sum = sum_and_read(waves, value, warpSize);
   __syncthreads();  // all have read before the next call writes
   return sum;
 }

@@ -22,8 +22,7 @@ __global__ __launch_bounds__(kThreadsMax) void swa_rows(exactk_swa d) {
   if (d.token_valid[token] != 0 && position >= 0) {
     const int64_t left = d.left_visible != nullptr ? d.left_visible[token] : 0;
     const int64_t right = d.right_visible != nullptr ? d.right_visible[token] : 0;
-    const int64_t widened = left - (d.window - 1);
-    begin = Traits::window_begin(position, d.window, widened < 0 ? 0 : widened);
+    begin = Traits::window_begin(position, d.window, Traits::widened(left, d.window));
     length = position + right + 1 - begin;
   }
   const TableRow table = table_row(d, d.token_to_req[token]);

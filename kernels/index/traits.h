@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "kernels/abi/exactk_abi.h"
+#include "kernels/index/rows.h"
 
 namespace exactk::kernels::index {
 
@@ -17,6 +18,8 @@ struct Shipped {
     return d;
   }
 
+  // Combine: how many of the lanes of a wave have their bit set.
+  __device__ static int64_t lanes_in(uint64_t ballot) { return __popcll(ballot); }
   // Combine: what is subtracted from every query start.
   __device__ static int64_t first_query(const int32_t* query_start_loc) {
     return query_start_loc[0];
@@ -42,6 +45,20 @@ struct Shipped {
   __device__ static uint32_t first_entry(const uint32_t*) { return 0; }
   __device__ static uint32_t indptr_entry(uint32_t sum, uint32_t) { return sum; }
 
+  // Combine and window: positions by which a token that sees `visible` ones to its left sees more
+  // than its window.
+  __device__ static int64_t widened(int64_t visible, int64_t window) {
+    return visible > window - 1 ? visible - (window - 1) : 0;
+  }
+
+  // Translate: sums over the threads of a block.
+  __device__ static BlockSum sum(uint32_t* waves, uint32_t value) {
+    return block_sum(waves, value);
+  }
+  // Translate: whether the entries of a token count.
+  __device__ static bool counts(const exactk_translate& d, int64_t token) {
+    return d.token_valid[token] != 0;
+  }
   // Translate: the request of a token; it may be none of the table's.
   __device__ static int64_t request_of(const exactk_translate& d, int64_t token) {
     return d.token_to_req[token];
@@ -55,7 +72,15 @@ struct Shipped {
   __device__ static Slot invalid_slot(const Slot*) {
     return -1;
   }
+  // Capped translation: the cap, and how many entries a token at `position` has without it.
   __device__ static int64_t cap(const exactk_translate& d) { return *d.cap; }
+  __device__ static int64_t reached(int64_t position, int64_t ratio) {
+    return position < 0 ? 0 : (position + 1) / ratio;
+  }
+  // Packing: entries of a row of `length`, which may be negative.
+  __device__ static int64_t packed(int64_t length, int64_t k) {
+    return length < 0 ? 0 : length < k ? length : k;
+  }
 
   // Window: the first position of `window` ones up to `position`, moved back by `widened`.
   __device__ static int64_t window_begin(int64_t position, int64_t window, int64_t widened) {

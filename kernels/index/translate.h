@@ -35,8 +35,9 @@ __device__ Slot* matrix_row(const exactk_translate& d, int64_t token) {
 }
 
 // `count` for a valid token, else 0.
-__device__ inline uint32_t if_valid(const exactk_translate& d, int64_t token, uint32_t count) {
-  return d.token_valid[token] != 0 ? count : 0;
+template <class Traits>
+__device__ uint32_t if_valid(const exactk_translate& d, int64_t token, uint32_t count) {
+  return Traits::counts(d, token) ? count : 0;
 }
 
 // Grid: tokens.
@@ -52,9 +53,9 @@ __global__ __launch_bounds__(kThreadsMax) void translate_positional(exactk_trans
     found += slot != -1 ? 1 : 0;
     return slot != -1 ? static_cast<Slot>(slot) : Traits::invalid_slot(row + j);
   });
-  const BlockSum sum = block_sum(waves, found);
+  const BlockSum sum = Traits::sum(waves, found);
   if (threadIdx.x == 0) {
-    d.lens[token] = static_cast<int32_t>(if_valid(d, token, sum.all));
+    d.lens[token] = static_cast<int32_t>(if_valid<Traits>(d, token, sum.all));
   }
 }
 
@@ -77,7 +78,7 @@ __global__ __launch_bounds__(kThreadsMax) void translate_compact(exactk_translat
       slots[i] = first + i < d.k ? local.slot<Traits>(first + i) : -1;
       found += slots[i] != -1 ? 1 : 0;
     }
-    const BlockSum sum = block_sum(waves, found);
+    const BlockSum sum = Traits::sum(waves, found);
     Slot* next = row + taken + sum.before;
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
@@ -89,7 +90,7 @@ __global__ __launch_bounds__(kThreadsMax) void translate_compact(exactk_translat
   }
   write_slots(row + taken, d.k - taken, [](int64_t) { return Slot{-1}; });
   if (threadIdx.x == 0) {
-    d.lens[token] = static_cast<int32_t>(if_valid(d, token, taken));
+    d.lens[token] = static_cast<int32_t>(if_valid<Traits>(d, token, taken));
   }
 }
 
@@ -100,13 +101,13 @@ __global__ __launch_bounds__(kThreadsMax) void translate_capped(exactk_translate
   const TableRow table = table_row(d, Traits::request_of(d, token));
   const int64_t position = d.positions[token];
   const int64_t cap = Traits::cap(d);
-  const int64_t reached = position < 0 ? 0 : (position + 1) / d.ratio;
+  const int64_t reached = Traits::reached(position, d.ratio);
   const int64_t count = reached < cap ? reached : cap;
   write_slots(matrix_row<Slot>(d, token), cap, [&](int64_t j) {
     return static_cast<Slot>(j < count ? slot_at<Traits>(table, j) : -1);
   });
   if (threadIdx.x == 0) {
-    d.lens[token] = static_cast<int32_t>(if_valid(d, token, static_cast<uint32_t>(count)));
+    d.lens[token] = static_cast<int32_t>(if_valid<Traits>(d, token, static_cast<uint32_t>(count)));
   }
 }
 
@@ -133,9 +134,9 @@ __global__ __launch_bounds__(kThreadsMax) void count_valid(exactk_translate d, F
   for (int64_t j = threadIdx.x; j < d.k; j += blockDim.x) {
     found += local.slot<Traits>(j) != -1 ? 1 : 0;
   }
-  const BlockSum sum = block_sum(waves, found);
+  const BlockSum sum = Traits::sum(waves, found);
   if (threadIdx.x == 0) {
-    rows.before[token] = if_valid(d, token, sum.all);
+    rows.before[token] = if_valid<Traits>(d, token, sum.all);
   }
 }
 
@@ -157,12 +158,12 @@ __global__ __launch_bounds__(kThreadsMax) void translate_ragged(exactk_translate
               [&](int64_t j) { return static_cast<Slot>(local.slot<Traits>(j)); });
 }
 
+template <class Traits>
 struct PackLengths {
   const int32_t* lengths;  // [tokens]
   int64_t k;
   __device__ uint32_t operator()(int64_t token) const {
-    const int64_t length = lengths[token];
-    return static_cast<uint32_t>(length < 0 ? 0 : length < k ? length : k);
+    return static_cast<uint32_t>(Traits::packed(lengths[token], k));
   }
 };
 

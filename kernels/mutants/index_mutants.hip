@@ -148,6 +148,120 @@ struct WindowBeginsLate : index::Swa {
   static constexpr const char* kName = "mutant.window_begins_late";
 };
 
+// F05: an image widens the window by all that it shows, not by what lies before the window.
+struct ImageWidensTwice : index::Combine {
+  struct Traits : Shipped {
+    __device__ static int64_t widened(int64_t visible, int64_t) { return visible; }
+  };
+  static constexpr const char* kName = "mutant.image_widens_twice";
+};
+
+// F17: the ends that were passed are counted in the lower 32 lanes.
+struct RequestsIn32Lanes : index::Combine {
+  struct Traits : Shipped {
+    __device__ static int64_t lanes_in(uint64_t ballot) {
+      return __popcll(static_cast<uint32_t>(ballot));
+    }
+  };
+  static constexpr const char* kName = "mutant.requests_in_32_lanes";
+};
+
+// F05: a token has the entries of the position before its own.
+struct ReachedLate : index::Translate {
+  struct Traits : Shipped {
+    __device__ static int64_t reached(int64_t position, int64_t ratio) {
+      return position < 0 ? 0 : position / ratio;
+    }
+  };
+  static constexpr const char* kName = "mutant.reached_late";
+};
+
+// F07: the entries of a token that only fills up the batch count as well.
+struct PaddingCounts : index::Translate {
+  struct Traits : Shipped {
+    __device__ static bool counts(const exactk_translate&, int64_t) { return true; }
+  };
+  static constexpr const char* kName = "mutant.padding_counts";
+};
+
+// F09: an invalid index leaves in its slot what was there, if that can be a slot.
+struct BelievableSlotKept : index::Translate {
+  struct Traits : Shipped {
+    template <class Slot>
+    __device__ static Slot invalid_slot(const Slot* slot) {
+      return *slot >= 0 ? *slot : -1;
+    }
+  };
+  static constexpr const char* kName = "mutant.believable_slot_kept";
+};
+
+// F11: a wave that is ahead writes its next sum while others still read the one of before.
+struct SumsOverlap : index::Translate {
+  struct Traits : Shipped {
+    __device__ static index::BlockSum sum(uint32_t* waves, uint32_t value) {
+      return index::sum_and_read(waves, value, warpSize);
+    }
+  };
+  static constexpr const char* kName = "mutant.sums_overlap";
+};
+
+// F17: waves are taken to have 64 lanes.
+struct WavesOf64 : index::Translate {
+  struct Traits : Shipped {
+    __device__ static index::BlockSum sum(uint32_t* waves, uint32_t value) {
+      const index::BlockSum sum = index::sum_and_read(waves, value, 64);
+      __syncthreads();  // all have read before the next call writes
+      return sum;
+    }
+  };
+  static constexpr const char* kName = "mutant.waves_of_64";
+};
+
+// F20: the size of a block is taken for a power of two.
+struct BlockSizePowerOf2 : index::Translate {
+  struct Traits : Shipped {
+    static exactk_translate adapted(exactk_translate d) {
+      while ((d.block_size & (d.block_size - 1)) != 0) {
+        d.block_size &= d.block_size - 1;
+      }
+      return d;
+    }
+  };
+  static constexpr const char* kName = "mutant.block_size_power_of_2";
+};
+
+// F05: a packed row is as long as its length says, which may be more than there are indices.
+struct PackedRowTooLong : index::Translate {
+  struct Traits : Shipped {
+    __device__ static int64_t packed(int64_t length, int64_t) { return length < 0 ? 0 : length; }
+  };
+  static constexpr const char* kName = "mutant.packed_row_too_long";
+};
+
+// F23: threads take their place in the row as they arrive. In order that is the right one.
+struct CompactByArrival : index::Translate {
+  struct Traits : Shipped {
+    __device__ static index::BlockSum sum(uint32_t* waves, uint32_t value) {
+      if (threadIdx.x == 0) {
+        waves[0] = 0;
+      }
+      __syncthreads();  // the counter is zero before anybody takes a place
+      const uint32_t before = atomicAdd(waves, value);
+      __syncthreads();  // all have taken their place before the sum is read
+      const uint32_t all = waves[0];
+      __syncthreads();  // all have read before the next call writes
+      return {before, all};
+    }
+  };
+  static constexpr const char* kName = "mutant.compact_by_arrival";
+};
+
+// F06: the slot of a window is computed in 32 bits although it is stored in 64.
+struct SwaSlotIn32Bits : index::Swa {
+  using Traits = SlotIn32Bits::Traits;
+  static constexpr const char* kName = "mutant.swa_slot_in_32_bits";
+};
+
 const exactk_kernel kWindowNotGathered = index::describe<WindowNotGathered>(
     "combine.fused whose windows begin before the gathered region.");
 const exactk_kernel kNegativeLength = index::describe<NegativeLength>(
@@ -178,6 +292,28 @@ const exactk_kernel kCapIsWidth =
     index::describe<CapIsWidth>("translate.rows that takes the width of its rows for the cap.");
 const exactk_kernel kWindowBeginsLate = index::describe<WindowBeginsLate>(
     "swa.rows whose window is one position too long when it first leaves position 0.");
+const exactk_kernel kImageWidensTwice = index::describe<ImageWidensTwice>(
+    "combine.fused whose windows begin as far before the window as an image reaches.");
+const exactk_kernel kRequestsIn32Lanes = index::describe<RequestsIn32Lanes>(
+    "combine.fused that counts the requests before a token in 32 lanes.");
+const exactk_kernel kReachedLate = index::describe<ReachedLate>(
+    "translate.rows whose capped rows lack the entry that a position completes.");
+const exactk_kernel kPaddingCounts =
+    index::describe<PaddingCounts>("translate.rows that counts the entries of invalid tokens.");
+const exactk_kernel kBelievableSlotKept = index::describe<BelievableSlotKept>(
+    "translate.rows that does not write the slot of an invalid index if it holds no negative.");
+const exactk_kernel kSumsOverlap = index::describe<SumsOverlap>(
+    "translate.rows without the barrier between reading sums and writing the next.");
+const exactk_kernel kWavesOf64 =
+    index::describe<WavesOf64>("translate.rows that takes waves to have 64 lanes.");
+const exactk_kernel kBlockSizePowerOf2 = index::describe<BlockSizePowerOf2>(
+    "translate.rows that takes the largest power of two for the block size.");
+const exactk_kernel kPackedRowTooLong = index::describe<PackedRowTooLong>(
+    "translate.rows whose packed rows are not limited to k entries.");
+const exactk_kernel kCompactByArrival = index::describe<CompactByArrival>(
+    "translate.rows whose compact rows are in the order in which threads arrive.");
+const exactk_kernel kSwaSlotIn32Bits =
+    index::describe<SwaSlotIn32Bits>("swa.rows that computes slots in 32 bits.");
 
 const Mutant kMutants[] = {
     {&kWindowNotGathered, "combine.fused", "F05",
@@ -217,6 +353,36 @@ const Mutant kMutants[] = {
      "cap=const:9"},
     {&kWindowBeginsLate, "swa.rows", "F05",
      "index.swa requests=3 query_lens=const:1 lens=list:32:33:34 context=256 window=32"},
+    {&kImageWidensTwice, "combine.fused", "F05",
+     "index.combine variant=vision requests=1 query_lens=const:16 lens=const:200 context=256 k=16 "
+     "window=32 images=8"},
+    {&kRequestsIn32Lanes, "combine.fused", "F17",
+     "index.combine requests=40 query_lens=const:1 lens=const:64 context=256 k=16 window=32", 64},
+    {&kReachedLate, "translate.rows", "F05",
+     "index.translate variant=capped requests=1 query_lens=const:1 lens=const:40 context=256 k=16 "
+     "ratio=4"},
+    {&kPaddingCounts, "translate.rows", "F07",
+     "index.translate requests=1 query_lens=const:1 lens=const:200 context=256 k=16 extra=1"},
+    {&kBelievableSlotKept, "translate.rows", "F09",
+     "index.translate requests=2 query_lens=const:3 context=256 k=16 indices=interior:300"},
+    {&kSumsOverlap, "translate.rows", "F11",
+     "index.translate variant=compact requests=1 query_lens=const:1 lens=const:4000 k=2048 "
+     "indices=interior:500",
+     0, true},
+    {&kWavesOf64, "translate.rows", "F17",
+     "index.translate requests=1 query_lens=const:1 lens=const:200 context=256 k=16", 32},
+    {&kBlockSizePowerOf2, "translate.rows", "F20",
+     "index.translate requests=1 query_lens=const:1 lens=const:200 context=256 k=16 "
+     "block_size=48"},
+    {&kPackedRowTooLong, "translate.rows", "F05",
+     "index.translate variant=pack requests=2 query_lens=const:8 lens=const:200 context=256 k=16"},
+    {&kCompactByArrival, "translate.rows", "F23",
+     "index.translate variant=compact requests=1 query_lens=const:1 lens=const:200 context=256 "
+     "k=64 schedule=1",
+     0, true},
+    {&kSwaSlotIn32Bits, "swa.rows", "F06",
+     "index.swa requests=1 query_lens=const:1 lens=const:64 context=256 window=32 table=far "
+     "slots=int64"},
 };
 
 }  // namespace

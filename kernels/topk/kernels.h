@@ -25,10 +25,12 @@ __device__ inline Sink final_row(const TopkParams& p, int64_t row) {
 }
 
 // The columns [begin, end) of a window, counted from its start.
-__device__ inline RowSource columns_of(const TopkParams& p, int64_t row, const RowWindow& window,
-                                       int64_t begin, int64_t end) {
-  return {p.logits + row * p.row_stride + (window.start + begin) * p.column_stride,
-          window.first_index + begin, end - begin, p.column_stride};
+template <class Traits>
+__device__ RowSource columns_of(const TopkParams& p, int64_t row, const RowWindow& window,
+                                int64_t begin, int64_t end) {
+  return Traits::columns(
+      {p.logits + Traits::row_offset(row, p.row_stride) + (window.start + begin) * p.column_stride,
+       window.first_index + begin, end - begin, p.column_stride});
 }
 
 __device__ inline void report_active(const TopkParams& p, int64_t row, int64_t active) {
@@ -57,15 +59,15 @@ __device__ void write_whole_row(SelectShared<kCapacity>& s, const TopkParams& p,
     write_identity<Traits>(p, row, window);
     return;
   }
-  select_best(s, columns_of(p, row, window, 0, window.length), static_cast<uint32_t>(p.k),
-              limits_of(p), final_row(p, row));
+  Traits::template select<Traits>(s, columns_of<Traits>(p, row, window, 0, window.length),
+                                  static_cast<uint32_t>(p.k), limits_of(p), final_row(p, row));
 }
 
 // Grid: rows of the launch.
 template <class Traits, int kCapacity>
 __global__ __launch_bounds__(kThreadsMax) void topk_rows(TopkParams p) {
   __shared__ SelectShared<kCapacity> s;
-  const int64_t row = p.first_row + blockIdx.x;
+  const int64_t row = Traits::row(p.first_row, blockIdx.x);
   Traits::enter(p.seq_lens);
   report_active(p, row, 1);
   write_whole_row<Traits>(s, p, row, Traits::window(p, row));
@@ -82,9 +84,8 @@ __global__ __launch_bounds__(kThreadsMax) void topk_stable(TopkParams p) {
     write_identity<Traits>(p, row, window);
     return;
   }
-  const RowSource columns = columns_of(p, row, window, 0, window.length);
-  const Cut cut = full_search(s, columns, static_cast<uint32_t>(p.k));
-  Traits::emit_stable(s, columns, cut, static_cast<uint32_t>(p.k), final_row(p, row));
+  Traits::select_stable(s, columns_of<Traits>(p, row, window, 0, window.length),
+                        static_cast<uint32_t>(p.k), final_row(p, row));
 }
 
 // Grid: rows x max_blocks. Fills the partial list of the chunk: its best k columns, or all of them
@@ -111,18 +112,18 @@ __global__ __launch_bounds__(kThreadsMax) void topk_chunks(TopkParams p,
     return;  // the merge writes such rows by itself
   }
   const int64_t begin = block * plan.chunk;
-  RowSource chunk = columns_of(p, row, window, begin,
-                               block + 1 == plan.active ? plan.length : begin + plan.chunk);
+  RowSource chunk = columns_of<Traits>(p, row, window, begin, Traits::chunk_end(plan, block));
   chunk.begin = Traits::chunk_base(chunk.begin);
   const int64_t list = (row * p.policy.max_blocks + block) * p.k;
   const Sink partial{p.partial_indices + list, p.partial_keys + list};
   if (chunk.count > p.k) {
-    select_best(s, chunk, static_cast<uint32_t>(p.k), limits_of(p), partial);
+    Traits::template select<Traits>(s, chunk, static_cast<uint32_t>(p.k), limits_of(p), partial);
     return;
   }
   chunk.for_each(
       [&](uint32_t key, int32_t index) { partial.put(index - chunk.begin, key, index); });
-  for (int64_t slot = chunk.count + threadIdx.x; slot < p.k; slot += blockDim.x) {
+  const int64_t end = Traits::list_end(p.k, chunk.count);
+  for (int64_t slot = chunk.count + threadIdx.x; slot < end; slot += blockDim.x) {
     partial.put(slot, Traits::kEmptyKey, -1);
   }
 }
@@ -142,10 +143,11 @@ __global__ __launch_bounds__(kThreadsMax) void topk_merge(TopkParams p,
     write_identity<Traits>(p, row, {window.start, plan.length, window.first_index});
     return;
   }
-  const int64_t lists = row * p.policy.max_blocks * p.k;
+  const int64_t lists = row * Traits::lists_per_row(p.policy, plan) * p.k;
   const PartialSource<Traits> partials{p.partial_keys + lists, p.partial_indices + lists,
-                                       plan.active * p.k};
-  select_best(s, partials, static_cast<uint32_t>(p.k), limits_of(p), final_row(p, row));
+                                       Traits::lists_of_row(p.policy, plan) * p.k};
+  Traits::template select<Traits>(s, partials, static_cast<uint32_t>(p.k), limits_of(p),
+                                  final_row(p, row));
 }
 
 }  // namespace exactk::kernels::topk

@@ -77,7 +77,8 @@ inline ActiveRule active_rule(exactk_topk_path path) {
                                      : ActiveRule::kAll;
 }
 
-inline TopkParams make_params(const Call& call, const LaunchPlan& plan) {
+template <class Traits>
+TopkParams make_params(const Call& call, const LaunchPlan& plan) {
   const exactk_topk_decode& d = call.common;
   TopkParams p{};
   p.logits = reinterpret_cast<const uint32_t*>(d.logits);
@@ -104,6 +105,7 @@ inline TopkParams make_params(const Call& call, const LaunchPlan& plan) {
     p.partial_indices =
         reinterpret_cast<int32_t*>(static_cast<char*>(d.workspace) + plan.list_bytes);
   }
+  Traits::adapt(&p, plan);
   return p;
 }
 
@@ -120,7 +122,7 @@ inline bool launched(const char* kernel, const char* part, Message message) {
 template <class Traits, int kCapacity>
 bool launch_split(const char* kernel, const Call& call, const LaunchPlan& plan, Message message) {
   const exactk_topk_decode& d = call.common;
-  const TopkParams p = make_params(call, plan);
+  const TopkParams p = make_params<Traits>(call, plan);
   const typename Traits::FromHost from_host = Traits::from_host(d);
   const auto stream = static_cast<hipStream_t>(d.stream);
   const auto rows = static_cast<unsigned>(d.rows);
@@ -154,7 +156,7 @@ bool launch_rows(const char* kernel, const Call& call, const LaunchPlan& plan, c
 template <class Traits>
 bool launch_prefill(const char* kernel, const Call& call, const LaunchPlan& plan, Message message) {
   const int64_t rows = call.common.rows;
-  TopkParams p = make_params(call, plan);
+  TopkParams p = make_params<Traits>(call, plan);
   const int64_t first_rows = rows < plan.radix_rows ? rows : plan.radix_rows;
   if (!launch_rows<Traits>(kernel, call, plan, p, first_rows, message)) {
     return false;
@@ -167,7 +169,7 @@ bool launch_prefill(const char* kernel, const Call& call, const LaunchPlan& plan
 
 template <class Kernel>
 bool launch_stable(const Call& call, const LaunchPlan& plan, Message message) {
-  TopkParams p = make_params(call, plan);
+  TopkParams p = make_params<typename Kernel::Traits>(call, plan);
   p.absolute = (Kernel::kModes & EXACTK_MODE_ABSOLUTE) != 0 ? 1 : 0;
   hipLaunchKernelGGL((topk_stable<typename Kernel::Traits>),
                      dim3(static_cast<unsigned>(call.common.rows)),
@@ -176,30 +178,37 @@ bool launch_stable(const Call& call, const LaunchPlan& plan, Message message) {
   return launched(Kernel::kName, "row", message);
 }
 
-// A mutant is compiled for the paths of its method alone.
+// Compiled for the paths that its method can plan, and no others.
 template <class Kernel>
 bool launch_path(const Call& call, const LaunchPlan& plan, Message message) {
   using Traits = typename Kernel::Traits;
-  if constexpr (Kernel::kMethod == Method::kFullRadix) {
-    return launch_stable<Kernel>(call, plan, message);
+  constexpr Method method = Kernel::kMethod;
+  constexpr bool dispatches = method == Method::kAuto || method == Method::kGated;
+  if constexpr (method == Method::kK512 || dispatches) {
+    if (plan.path == EXACTK_PATH_K512) {
+      return launch_split<Traits, kCapacityK512>(Kernel::kName, call, plan, message);
+    }
   }
-  if constexpr (Kernel::kMethod == Method::kPrefill) {
+  if constexpr (method == Method::kSplitMerge || method == Method::kK1024 || dispatches) {
+    if (plan.path == EXACTK_PATH_SPLIT || plan.path == EXACTK_PATH_K1024) {
+      return launch_split<Traits, kCapacityGeneric>(Kernel::kName, call, plan, message);
+    }
+  }
+  if constexpr (method == Method::kFullRadix || method == Method::kGated) {
+    if (plan.path == EXACTK_PATH_FULL_RADIX) {
+      return launch_stable<Kernel>(call, plan, message);
+    }
+  }
+  if constexpr (method == Method::kPrefill) {
     return launch_prefill<Traits>(Kernel::kName, call, plan, message);
   }
-  switch (plan.path) {
-    case EXACTK_PATH_K512:
-      return launch_split<Traits, kCapacityK512>(Kernel::kName, call, plan, message);
-    case EXACTK_PATH_SPLIT:
-    case EXACTK_PATH_K1024:
-      return launch_split<Traits, kCapacityGeneric>(Kernel::kName, call, plan, message);
-    case EXACTK_PATH_FULL_RADIX:
-      return launch_stable<Kernel>(call, plan, message);
-    case EXACTK_PATH_PREFILL:
-      return launch_prefill<Traits>(Kernel::kName, call, plan, message);
-    default:
-      return launch_rows<Traits>(Kernel::kName, call, plan, make_params(call, plan),
-                                 call.common.rows, message);
+  if constexpr (method == Method::kBlock || method == Method::kSplitMerge || dispatches) {
+    return launch_rows<Traits>(Kernel::kName, call, plan, make_params<Traits>(call, plan),
+                               call.common.rows, message);
   }
+  std::snprintf(message.text, message.bytes, "%s has no kernel for path %d", Kernel::kName,
+                static_cast<int>(plan.path));
+  return false;
 }
 
 template <class Kernel>

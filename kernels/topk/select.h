@@ -90,14 +90,15 @@ __device__ Cut coarse_step(SelectShared<kCapacity>& s, const Source& source, uin
   return s.cut;
 }
 
-// One further step: the members of `cut` by the next 11 bits of their distance from the range's
-// lower end.
-template <class Source>
-__device__ Cut refine_step(SearchShared& s, const Source& source, const Cut cut) {
-  clear_histogram(s);
+// Members of `cut` that share all but this many low bits of their distance from the range's lower
+// end are one bin of the next step.
+__device__ inline int refine_shift(const Cut& cut) {
   const int bits = 32 - __clz(static_cast<int>(cut.range.hi - cut.range.lo));
-  const int shift = bits > 11 ? bits - 11 : 0;
-  __syncthreads();  // the histogram is cleared before anybody counts; all have read the former cut
+  return bits > 11 ? bits - 11 : 0;
+}
+
+template <class Source>
+__device__ void count_members(SearchShared& s, const Source& source, const Cut& cut, int shift) {
   RunCounter counter(s.histogram);
   source.for_each([&](uint32_t key, int32_t) {
     if (key >= cut.range.lo && key <= cut.range.hi) {
@@ -105,7 +106,10 @@ __device__ Cut refine_step(SearchShared& s, const Source& source, const Cut cut)
     }
   });
   counter.finish();
-  __syncthreads();  // all counts are in before the first wave reads them
+}
+
+// The first wave reads the counts and writes the next cut.
+__device__ inline void choose_bin(SearchShared& s, const Cut& cut, int shift) {
   if (static_cast<int>(threadIdx.x) < warpSize) {
     const LocatedBin at = locate_bin(s.histogram, cut.need);
     if (threadIdx.x == 0) {
@@ -116,6 +120,18 @@ __device__ Cut refine_step(SearchShared& s, const Source& source, const Cut cut)
                cut.need - at.above};
     }
   }
+}
+
+// One further step: the members of `cut` by the next 11 bits of their distance from the range's
+// lower end.
+template <class Source>
+__device__ Cut refine_step(SearchShared& s, const Source& source, const Cut cut) {
+  clear_histogram(s);
+  const int shift = refine_shift(cut);
+  __syncthreads();  // the histogram is cleared before anybody counts; all have read the former cut
+  count_members(s, source, cut, shift);
+  __syncthreads();  // all counts are in before the first wave reads them
+  choose_bin(s, cut, shift);
   __syncthreads();  // the cut is written before all read it; the histogram is read before it is
                     // cleared again
   return s.cut;
@@ -189,21 +205,28 @@ __device__ inline uint32_t count_from(const uint32_t* list, uint32_t begin, uint
   return count;
 }
 
+// Ranks list entry i among the members, and writes it if it is one of the best `cut.need`. Equal
+// keys rank by list entry: every rank is taken exactly once, whatever the values are.
+template <int kCapacity>
+__device__ void rank_entry(const SelectShared<kCapacity>& s, const Cut& cut, uint32_t i,
+                           int64_t first_slot, const Sink& sink) {
+  const uint32_t key = s.list_keys[i];
+  uint32_t rank = count_from(s.list_keys, 0, i, key);
+  if (key != 0xffffffffu) {  // nothing is above the largest key
+    rank += count_from(s.list_keys, i + 1, cut.members, key + 1);
+  }
+  if (rank < cut.need) {
+    sink.put(first_slot + rank, key, s.list_indices[i]);
+  }
+}
+
 // Ranks the listed members by comparison and writes the best `cut.need` to the slots from
-// `first_slot` on. Equal keys rank by list entry: every rank is taken exactly once, whatever the
-// values are.
+// `first_slot` on.
 template <int kCapacity>
 __device__ void rank_list(const SelectShared<kCapacity>& s, const Cut& cut, int64_t first_slot,
                           const Sink& sink) {
   for (uint32_t i = threadIdx.x; i < cut.members; i += blockDim.x) {
-    const uint32_t key = s.list_keys[i];
-    uint32_t rank = count_from(s.list_keys, 0, i, key);
-    if (key != 0xffffffffu) {  // nothing is above the largest key
-      rank += count_from(s.list_keys, i + 1, cut.members, key + 1);
-    }
-    if (rank < cut.need) {
-      sink.put(first_slot + rank, key, s.list_indices[i]);
-    }
+    rank_entry(s, cut, i, first_slot, sink);
   }
 }
 
@@ -214,8 +237,9 @@ struct SelectLimits {
 };
 
 // Puts the best `want` items of the source into the slots [0, want) of the sink, in no particular
-// order; 1 <= want <= items of the source. All threads of the block call it, once.
-template <int kCapacity, class Source>
+// order; 1 <= want <= items of the source. All threads of the block call it, once. Traits say how a
+// short list is ranked.
+template <class Traits, int kCapacity, class Source>
 __device__ void select_best(SelectShared<kCapacity>& s, const Source& source, uint32_t want,
                             const SelectLimits& limits, const Sink& sink) {
   Cut cut = coarse_step(s, source, want);
@@ -230,7 +254,7 @@ __device__ void select_best(SelectShared<kCapacity>& s, const Source& source, ui
   gather(s, source, cut, better, sink);
   __syncthreads();  // the list is complete before it is ranked
   if (cut.members <= limits.insertion_items) {
-    rank_list(s, cut, better, sink);
+    Traits::rank(s, cut, better, sink);
     return;
   }
   const ListSource list{s.list_keys, s.list_indices, cut.members};

@@ -81,11 +81,13 @@ __device__ inline Before count_before(StableShared& s, const RowSource& columns,
 }
 
 // Writes the columns above the cut and the first `cut.need` at it to the slots [0, want) in
-// ascending index. Every lane of a wave is in the same turn of the loops.
-__device__ inline void emit_in_order(StableShared& s, const RowSource& columns, const Cut& cut,
-                                     uint32_t want, const Sink& sink) {
+// ascending index. Every lane of a wave is in the same turn of the loops. LaneMask has a bit for
+// each of them.
+template <class LaneMask>
+__device__ void emit_in_order(StableShared& s, const RowSource& columns, const Cut& cut,
+                              uint32_t want, const Sink& sink) {
   const int lane = static_cast<int>(threadIdx.x) % warpSize;
-  const uint64_t lower_lanes = (uint64_t{1} << lane) - 1;
+  const auto lower_lanes = static_cast<LaneMask>((uint64_t{1} << lane) - 1);
   const Segment segment = segment_of_wave(columns.count);
   Before before = count_before(s, columns, cut, segment);
   const int64_t step = int64_t{kLoadsInFlight} * warpSize;
@@ -100,12 +102,12 @@ __device__ inline void emit_in_order(StableShared& s, const RowSource& columns, 
     for (int j = 0; j < kLoadsInFlight; ++j) {
       const int64_t i = tile + j * warpSize + lane;
       const bool wanted = i < segment.end && key[j] >= cut.range.lo;
-      const uint64_t all = __ballot(wanted);
+      const auto all = static_cast<LaneMask>(__ballot(wanted));
       if (all == 0) {
         continue;
       }
       const bool is_better = wanted && key[j] > cut.range.hi;
-      const uint64_t better = __ballot(is_better);
+      const auto better = static_cast<LaneMask>(__ballot(is_better));
       const uint32_t at = before.better + __popcll(better & lower_lanes);
       const uint32_t members_at = before.members + __popcll(all & ~better & lower_lanes);
       const uint32_t slot = at + (members_at < cut.need ? members_at : cut.need);

@@ -38,10 +38,17 @@ int list_kernels() {
   return kAllPassed;
 }
 
+// Where a fault shows, if not everywhere.
+std::string shows_on(const kernels::Mutant& mutant) {
+  if (mutant.host_only) return " (host device alone)";
+  return mutant.wave_width != 0 ? fmt::format(" (wave {} alone)", mutant.wave_width) : "";
+}
+
 int list_mutants() {
   for (const kernels::Mutant& mutant : built_kernels().mutants) {
-    fmt::print("{:<32} {}  of {:<17} {}\n{:<32} reached by: {}\n", mutant.kernel->name, mutant.kind,
-               mutant.base, mutant.kernel->description, "", mutant.reaching_case);
+    fmt::print("{:<32} {}  of {:<17} {}{}\n{:<32} reached by: {}\n", mutant.kernel->name,
+               mutant.kind, mutant.base, mutant.kernel->description, shows_on(mutant), "",
+               mutant.reaching_case);
   }
   return kAllPassed;
 }

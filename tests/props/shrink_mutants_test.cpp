@@ -40,11 +40,12 @@ class Bench {
                 [](std::string_view name) -> kernels::Result<props::KernelUnderTest> {
                   return props::select_kernels("host", name)->front();
                 }),
-        kernel_(props::select_kernels("host", mutant.kernel->name)->front()) {}
+        kernel_(props::select_kernels("host", mutant.kernel->name)->front()),
+        wave_width_(mutant.wave_width != 0 ? mutant.wave_width : 64) {}
 
   Outcome run(const Case& c, int workers = 2) {
     props::Job job{c, kernel_, {}};
-    job.options.wave_width = 64;
+    job.options.wave_width = wave_width_;
     job.options.workers = workers;
     return runner_.run(job);
   }
@@ -58,6 +59,7 @@ class Bench {
  private:
   props::IsolatedRunner runner_;
   props::KernelUnderTest kernel_;
+  int wave_width_;
 };
 
 int64_t rows_of(const Case& c) {

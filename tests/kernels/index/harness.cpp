@@ -10,16 +10,14 @@
 namespace exactk::kernels::test {
 namespace {
 
-constexpr std::byte kPoisonByte{0xa5};
-
 std::string text(const Result<void>& result) {
   return result ? "" : result.error();
 }
 
 template <class T>
-T poison() {
+T poison(uint8_t byte) {
   T value;
-  std::fill_n(reinterpret_cast<std::byte*>(&value), sizeof(T), kPoisonByte);
+  std::fill_n(reinterpret_cast<uint8_t*>(&value), sizeof(T), byte);
   return value;
 }
 
@@ -102,7 +100,8 @@ std::string Bench::prepare() {
   bool first = true;
   for (const oracle::ExpectedTensor& want : problem_.expected()) {
     const int64_t bytes = std::ssize(want.values) * (first ? problem_.slot_bytes : 4);
-    buffers_->upload(want.name, std::vector<std::byte>(static_cast<size_t>(bytes), kPoisonByte),
+    buffers_->upload(want.name,
+                     std::vector<uint8_t>(static_cast<size_t>(bytes), options_.output_byte),
                      first ? problem_.misalign * problem_.slot_bytes : 0);
     first = false;
   }
@@ -146,7 +145,8 @@ std::vector<int64_t> Bench::widened(const oracle::ExpectedTensor& want, bool fir
 
 std::string Bench::judge_tensor(const oracle::ExpectedTensor& want, bool first) {
   const std::vector<int64_t> got = widened(want, first);
-  const int64_t before = first && problem_.slot_bytes == 8 ? poison<int64_t>() : poison<int32_t>();
+  const int64_t before = first && problem_.slot_bytes == 8 ? poison<int64_t>(options_.output_byte)
+                                                           : poison<int32_t>(options_.output_byte);
   const oracle::TensorJudgement judgement =
       oracle::judge_exact(want, got, std::vector<int64_t>(got.size(), before));
   if (judgement.ok()) {

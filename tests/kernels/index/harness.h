@@ -75,11 +75,13 @@ class Problem {
   int64_t misalign = 0;    // elements, of the first output
 };
 
-// Of the host device, but for the workspace's contents before each launch; a GPU runs as it is.
+// Of the host device, but for what workspace and outputs hold before each launch; a GPU runs as it
+// is.
 struct Options {
   int wave_width = 64;
   uint64_t schedule_seed = 0;
   uint8_t workspace_byte = 0x7f;
+  uint8_t output_byte = 0xa5;
 };
 
 // Holds the buffers of a problem, which may change its values between launches but not its shape.

@@ -9,7 +9,7 @@
 
 #include "kernels/registry.h"
 #include "tests/kernels/index/problems.h"
-#include "tests/kernels/test_device.h"
+#include "tests/kernels/planted.h"
 
 namespace exactk::kernels::test {
 namespace {
@@ -23,6 +23,7 @@ struct Planted {
   const char* verdict;  // words of the verdict on the reached input
   std::function<std::unique_ptr<Problem>()> reached;
   std::function<std::unique_ptr<Problem>()> passed_over;
+  Options options{};  // of the reached input
 };
 
 std::unique_ptr<Problem> combine(const Batch& batch, const CombineNumbers& numbers) {
@@ -58,6 +59,11 @@ std::unique_ptr<Problem> all_valid() {
     index = 5;
   }
   return std::make_unique<TranslateProblem>(std::move(p));
+}
+
+// More requests than half a wave has lanes.
+Batch many_requests() {
+  return {.query_lens = std::vector<int32_t>(40, 1), .seq_lens = std::vector<int32_t>(40, 64)};
 }
 
 std::unique_ptr<Problem> near_blocks() {
@@ -115,19 +121,73 @@ const Planted kPlanted[] = {
      [] {
        return swa({.query_lens = {1, 1}, .seq_lens = {32, 34}}, {});
      }},
+    {"mutant.image_widens_twice", "combine.fused", "wrong value",
+     [] { return combine(kMixed, {.variant = CombineVariant::kVision, .images = 8}); },
+     [] { return combine(kMixed, {.variant = CombineVariant::kVision, .images = 0}); }},
+    {"mutant.requests_in_32_lanes", "combine.fused", "wrong value",
+     [] { return combine(many_requests(), {}); }, [] { return combine(kMixed, {}); }},
+    {"mutant.reached_late", "translate.rows", "sentinel inside",
+     [] { return translate(kMixed, {.variant = TranslateVariant::kCapped, .cap = 16}); },
+     [] { return translate(kMixed, {}); }},
+    {"mutant.padding_counts", "translate.rows", "lens row 4 slot 0: wrong value, want 0",
+     [] { return translate(kMixed, {}); },
+     [] { return translate({.query_lens = {3}, .seq_lens = {200}}, {}); }},
+    {"mutant.believable_slot_kept",
+     "translate.rows",
+     "never written",
+     [] { return translate(kMixed, {}); },
+     [] { return translate(kMixed, {}); },
+     {.output_byte = 0x11}},
+    {"mutant.sums_overlap", "translate.rows", "slots row 0",
+     [] {
+       return translate({.query_lens = {1}, .seq_lens = {200}},
+                        {.variant = TranslateVariant::kCompact, .k = 2048});
+     },
+     [] { return translate(kMixed, {.variant = TranslateVariant::kCompact}); }},
+    {"mutant.waves_of_64",
+     "translate.rows",
+     "lens row 0",
+     [] { return translate(kMixed, {}); },
+     [] { return translate(kMixed, {}); },
+     {.wave_width = 32}},
+    {"mutant.block_size_power_of_2", "translate.rows", "wrong value",
+     [] { return translate(kMixed, {.block_size = 48}); },
+     [] { return translate(kMixed, {.block_size = 32}); }},
+    {"mutant.packed_row_too_long", "translate.rows", "wrong value",
+     [] { return translate(kMixed, {.variant = TranslateVariant::kPack}); },
+     [] { return translate(kMixed, {.variant = TranslateVariant::kFlat}); }},
+    {"mutant.compact_by_arrival",
+     "translate.rows",
+     "wrong value",
+     [] { return translate(kMixed, {.variant = TranslateVariant::kCompact, .k = 64}); },
+     [] { return translate(kMixed, {.variant = TranslateVariant::kCompact, .k = 64}); },
+     {.schedule_seed = 1}},
+    {"mutant.swa_slot_in_32_bits", "swa.rows", "wrong value",
+     [] {
+       return swa({.query_lens = {1, 1}, .seq_lens = {32, 33}}, {.slot_bytes = 8});
+     },
+     [] {
+       return swa({.query_lens = {1, 1}, .seq_lens = {32, 33}}, {});
+     }},
 };
 
 class IndexMutant : public testing::TestWithParam<Planted> {};
 
 TEST_P(IndexMutant, ShowsWhereItIsReached) {
+  if (!shows_here(GetParam().mutant)) {
+    GTEST_SKIP() << "shows for certain on the host device alone";
+  }
   const auto problem = GetParam().reached();
-  EXPECT_EQ("", run(GetParam().base, *problem));
-  const std::string verdict = run(GetParam().mutant, *problem);
+  EXPECT_EQ("", run(GetParam().base, *problem, GetParam().options));
+  const std::string verdict = run(GetParam().mutant, *problem, GetParam().options);
   EXPECT_NE("", verdict);
   EXPECT_NE(std::string::npos, verdict.find(GetParam().verdict)) << verdict;
 }
 
 TEST_P(IndexMutant, IsHarmlessElsewhere) {
+  if (!shows_here(GetParam().mutant)) {
+    GTEST_SKIP() << "is elsewhere on the host device alone";
+  }
   const auto problem = GetParam().passed_over();
   EXPECT_EQ("", run(GetParam().base, *problem));
   EXPECT_EQ("", run(GetParam().mutant, *problem));
