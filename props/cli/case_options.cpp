@@ -86,13 +86,23 @@ std::variant<std::vector<Case>, int> listed_cases(const CaseOptions& options) {
                       : fmt::format("no case matches --filter '{}'", options.filter));
 }
 
+namespace {
+
+DrawLimits limits_of(const CaseOptions& options) {
+  DrawLimits limits;
+  limits.elements_max = options.elements_max;
+  return limits;
+}
+
+}  // namespace
+
 RandomCases::RandomCases(const CaseOptions& options, const std::vector<KernelUnderTest>& kernels)
     : seed_(options.seed.value_or(seed_of_commit())),
       origin_(options.seed                ? "given"
               : build_commit_id().empty() ? "no commit is known"
                                           : fmt::format("the first digits of commit {}",
                                                         build_commit_id().substr(0, kSeedDigits))),
-      sequence_(seed_, {}),
+      sequence_(seed_, limits_of(options)),
       wanted_(options.random) {
   const Shard shard = *shard_of(options.shard);
   part_ = shard.part;
@@ -129,6 +139,11 @@ void add_case_options(CLI::App& command, CaseOptions& options) {
       .add_option("--seed", options.seed,
                   "seed of the random cases (default: the first 8 hex digits of the commit)")
       ->check(at_least_zero());
+  command
+      .add_option("--elements", options.elements_max,
+                  "logits of one launch of a random case, about; fewer make more cases a second")
+      ->check(CLI::Range(int64_t{1000}, int64_t{1} << 24))
+      ->capture_default_str();
   command
       .add_option("--shard", options.shard,
                   "I/N: every N-th case from the I-th on, I from 0 to N - 1")

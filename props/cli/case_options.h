@@ -20,8 +20,9 @@ struct CaseOptions {
   std::vector<std::string> files;
   std::string filter;  // of the listed cases
   int64_t random = 0;
-  std::optional<uint64_t> seed;  // none: of the commit
-  std::string shard;             // "I/N": every N-th case from the I-th on, I from 0; empty: all
+  std::optional<uint64_t> seed;                      // none: of the commit
+  int64_t elements_max = DrawLimits{}.elements_max;  // logits of one launch of a random case
+  std::string shard;  // "I/N": every N-th case from the I-th on, I from 0; empty: all
 };
 
 void add_case_options(CLI::App& command, CaseOptions& options);
