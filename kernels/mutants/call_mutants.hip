@@ -27,30 +27,46 @@ exactk_status failed(const char* kernel, const char* what, hipError_t error, cha
   return EXACTK_ERROR;
 }
 
-// F14: the lists are in scratch of the process, which a call of another size frees. A captured
-// graph still writes there.
+// F14: the lists are in scratch of the process, which is as large as the last call asked for. A
+// question for another size frees it, and a graph that was captured before still writes there.
 struct ScratchFreed : topk::DecodeKernel {
   static constexpr const char* kName = "mutant.scratch_freed";
   static constexpr Method kMethod = Method::kSplitMerge;
 
-  static exactk_status call(exactk_topk_decode d, char* text, size_t bytes) {
-    static void* scratch = nullptr;
-    static int64_t scratch_bytes = 0;
-    const int64_t wanted = topk::workspace_bytes<ScratchFreed>(&d);
-    if (wanted != scratch_bytes) {
-      hipError_t error = hipFree(scratch);
-      scratch = nullptr;
-      scratch_bytes = 0;
-      if (error == hipSuccess && wanted > 0) {
-        error = hipMalloc(&scratch, static_cast<size_t>(wanted));
+  struct Scratch {
+    void* memory = nullptr;
+    int64_t bytes = 0;
+    hipError_t resize(int64_t wanted) {
+      hipError_t error = hipSuccess;
+      if (wanted != bytes && memory != nullptr) {
+        error = hipFree(memory);
+        memory = nullptr;
       }
-      if (error != hipSuccess) {
-        return failed(kName, "the scratch", error, text, bytes);
+      if (error == hipSuccess && memory == nullptr && wanted > 0) {
+        error = hipMalloc(&memory, static_cast<size_t>(wanted));
       }
-      scratch_bytes = wanted;
+      bytes = memory != nullptr ? wanted : 0;
+      return error;
     }
-    d.workspace = scratch;
-    d.workspace_bytes = scratch_bytes;
+  };
+  static Scratch& scratch() {
+    static Scratch one;
+    return one;
+  }
+
+  // Asked before a capture, which forbids to allocate.
+  static int64_t workspace_bytes(const void* descriptor) {
+    const int64_t wanted = topk::workspace_bytes<ScratchFreed>(descriptor);
+    return scratch().resize(wanted) == hipSuccess ? wanted : 0;
+  }
+
+  static exactk_status call(exactk_topk_decode d, char* text, size_t bytes) {
+    const int64_t wanted = topk::workspace_bytes<ScratchFreed>(&d);
+    if (const hipError_t error = scratch().resize(wanted)) {
+      return failed(kName, "the scratch", error, text, bytes);
+    }
+    d.workspace = scratch().memory;
+    d.workspace_bytes = scratch().bytes;
     return topk::launch<ScratchFreed>(&d, text, bytes);
   }
 };
@@ -108,8 +124,14 @@ struct FillNode : topk::DecodeKernel {
   }
 };
 
-const exactk_kernel kScratchFreed = describe_call<ScratchFreed>(
-    "topk.split_merge whose lists are in scratch that a call of another size frees.");
+exactk_kernel describe_scratch() {
+  exactk_kernel kernel = describe_call<ScratchFreed>(
+      "topk.split_merge whose lists are in scratch that a call of another size frees.");
+  kernel.workspace_bytes = &ScratchFreed::workspace_bytes;
+  return kernel;
+}
+
+const exactk_kernel kScratchFreed = describe_scratch();
 const exactk_kernel kDefaultStream =
     describe_call<DefaultStream>("topk.block that is launched on the default stream.");
 const exactk_kernel kAllocatesInCall =

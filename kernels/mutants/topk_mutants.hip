@@ -189,15 +189,14 @@ struct PrefillIndexRelative : topk::PrefillKernel {
   static constexpr uint32_t kModes = topk::kStableModes | EXACTK_MODE_ABSOLUTE;
 };
 
-// F06: where a row begins is a product of 24-bit numbers, which AMD's chips multiply fast.
-struct RowOffsetIn24Bits : topk::DecodeKernel {
+// F06: the row stride is kept in 16 bits.
+struct StrideIn16Bits : topk::DecodeKernel {
   struct Traits : topk::Shipped {
     __device__ static int64_t row_offset(int64_t row, int64_t stride) {
-      constexpr int64_t kMask = (1 << 24) - 1;
-      return (row & kMask) * (stride & kMask);
+      return row * static_cast<uint16_t>(stride);
     }
   };
-  static constexpr const char* kName = "mutant.row_offset_in_24_bits";
+  static constexpr const char* kName = "mutant.stride_in_16_bits";
   static constexpr Method kMethod = Method::kBlock;
 };
 
@@ -433,8 +432,8 @@ const exactk_kernel kPadTiesMinusInf = topk::describe<PadTiesMinusInf>(
     "topk.split_merge with partial lists padded by -inf that compete in the merge.");
 const exactk_kernel kPrefillIndexRelative = topk::describe<PrefillIndexRelative>(
     "topk.prefill_stable whose indices count from the start of their row.");
-const exactk_kernel kRowOffsetIn24Bits = topk::describe<RowOffsetIn24Bits>(
-    "topk.block that multiplies row and stride as 24-bit numbers.");
+const exactk_kernel kStrideIn16Bits =
+    topk::describe<StrideIn16Bits>("topk.block that keeps the row stride in 16 bits.");
 const exactk_kernel kDecodeNegativeLength = topk::describe<DecodeNegativeLength>(
     "topk.block that does not clamp the length of a row at 0.");
 const exactk_kernel kLengthUnsigned =
@@ -497,8 +496,8 @@ const Mutant kMutants[] = {
      "tune=radix_width:64,split_width:256"},
     {&kPrefillIndexRelative, "topk.prefill_stable", "F05",
      "topk.prefill rows=2 width=256 k=8 lens=const:100 starts=const:5"},
-    {&kRowOffsetIn24Bits, "topk.block", "F06",
-     "topk.decode rows=2 width=64 k=8 lens=const:64 row_stride=16777280"},
+    {&kStrideIn16Bits, "topk.block", "F06",
+     "topk.decode rows=2 width=64 k=8 lens=const:64 row_stride=65600"},
     {&kDecodeNegativeLength, "topk.block", "F07",
      "topk.decode rows=2 width=256 k=8 lens=list:-3:100"},
     {&kLengthUnsigned, "topk.block", "F07", "topk.decode rows=2 width=256 k=8 lens=list:-3:100"},

@@ -143,9 +143,9 @@ const Planted kPlanted[] = {
      [] { return in_chunks(2000, 512, masked(1, 100, ordinary(1))); }},
     {"mutant.prefill_index_relative", "topk.prefill_stable", "", [] { return starting_at(5); },
      [] { return starting_at(0); }},
-    {"mutant.row_offset_in_24_bits", "topk.block", "row 1",
-     [] { return with_row_stride(rows_of(2, row_of(64, 8, ordinary(1))), (1 << 24) + 64); },
-     [] { return with_row_stride(rows_of(2, row_of(64, 8, ordinary(1))), 1 << 16); }},
+    {"mutant.stride_in_16_bits", "topk.block", "row 1",
+     [] { return with_row_stride(rows_of(2, row_of(64, 8, ordinary(1))), 65600); },
+     [] { return with_row_stride(rows_of(2, row_of(64, 8, ordinary(1))), 65535); }},
     {"mutant.decode_negative_length", "topk.block", "a guard changed",
      [] {
        return lengths({-3, 100});
