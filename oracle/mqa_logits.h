@@ -28,10 +28,10 @@
 // can lose: 2^-126 (1 + 2 heads max(1, |scale|) max(1, |weights|)); none where M = 0, which must
 // give zero.
 //
-// A number that cannot be judged (bitwise: M > 2^24 g, or a step below 2^-126; both: a partial result
-// that may overflow float32) counts as `unjudged`, and the judgement is not ok.
-// A NaN wanted is met by any NaN, an infinity by the same one; both come from NaN bytes and from
-// weights and scales that are no finite numbers, with the scale applied last.
+// A number that cannot be judged (bitwise: M > 2^24 g, or a step below 2^-126; both: a partial
+// result that may overflow float32) counts as `unjudged`, and the judgement is not ok. A NaN wanted
+// is met by any NaN, an infinity by the same one; both come from NaN bytes and from weights and
+// scales that are no finite numbers, with the scale applied last.
 //
 // What it does not check: bytes around the tensor; repeatability; AITER's relu after a negative
 // scale, its shuffled key layout, and the gfx942 rewriting of byte 0x80 to 0x81, which differ from
