@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "oracle/findings.h"
+
 namespace exactk::oracle {
 namespace {
 
@@ -32,23 +34,6 @@ std::optional<FaultKind> fault_of(Want want, const Element& element) {
     return FaultKind::kSentinelMissing;
   }
   return element.got == kSentinel ? FaultKind::kSentinelInside : FaultKind::kWrongValue;
-}
-
-// Rows come in ascending order, so a new failing row differs from the one before.
-void add(TensorJudgement& judgement, const BadElement& bad) {
-  const bool new_row = judgement.bad.empty() || judgement.bad.back().row != bad.row;
-  judgement.faults.add(bad.kind);
-  ++judgement.bad_elements;
-  judgement.bad.push_back(bad);
-  if (std::ssize(judgement.bad) > kBadElementsMax) {
-    judgement.bad.erase(judgement.bad.begin() + kBadElementsMax / 2);
-  }
-  if (new_row) {
-    ++judgement.failing_row_count;
-    if (std::ssize(judgement.failing_rows) < kFailingRowsKept) {
-      judgement.failing_rows.push_back(bad.row);
-    }
-  }
 }
 
 }  // namespace
@@ -88,12 +73,13 @@ TensorJudgement judge_exact(const ExpectedTensor& want, std::span<const int64_t>
     const auto fault =
         fault_of(want.wants[at], {.want = want.values[at], .got = got[at], .before = before[at]});
     if (fault) {
-      add(judgement, {.position = position,
-                      .row = row,
-                      .slot = position - want.row_begins[static_cast<size_t>(row)],
-                      .kind = *fault,
-                      .want = want.wants[at] == Want::kValue ? want.values[at] : before[at],
-                      .got = got[at]});
+      add_finding(judgement,
+                  BadElement{.position = position,
+                             .row = row,
+                             .slot = position - want.row_begins[static_cast<size_t>(row)],
+                             .kind = *fault,
+                             .want = want.wants[at] == Want::kValue ? want.values[at] : before[at],
+                             .got = got[at]});
     }
   }
   return judgement;
