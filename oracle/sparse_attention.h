@@ -51,7 +51,7 @@ namespace exactk::oracle {
 
 // [tokens, heads, d_qk]: element (t, h, d) is data[t * token_stride + h * head_stride + d].
 struct QueryView {
-  std::span<const float> data;
+  std::span<const float> data{};
   int64_t tokens = 0;
   int64_t heads = 0;
   int64_t d_qk = 0;
@@ -61,7 +61,7 @@ struct QueryView {
 
 // [keys, d_qk], as the kernel's arithmetic sees them: half formats and dequantised bytes widened.
 struct KeyView {
-  std::span<const float> data;
+  std::span<const float> data{};
   int64_t keys = 0;
   int64_t stride = 0;
 };
@@ -70,11 +70,11 @@ struct KeyView {
 // which only the first lengths[t / tokens_per_request] count; no lengths: all. Ragged, with an
 // indptr of [tokens + 1]: slots data[indptr[t] .. indptr[t + 1]).
 struct IndexListView {
-  std::span<const int32_t> data;
+  std::span<const int32_t> data{};
   int64_t width = 0;
   int64_t stride = 0;
-  std::span<const int32_t> lengths;  // negative ones count as 0, those beyond the width as width
-  std::span<const int32_t> indptr;
+  std::span<const int32_t> lengths{};  // negative ones count as 0, those beyond the width as width
+  std::span<const int32_t> indptr{};
 };
 
 struct KeyList {
@@ -96,7 +96,7 @@ struct AttentionInput {
   int64_t d_v = 0;
   int64_t tokens_per_request = 1;
   double scale = 1;
-  std::span<const float> sink;  // [heads], natural logarithm; empty: none
+  std::span<const float> sink{};  // [heads], natural logarithm; empty: none
   IndexRule rule = IndexRule::kInRange;
   LseBase lse_base = LseBase::kNatural;
   double empty_lse = std::numeric_limits<double>::infinity();
@@ -134,12 +134,12 @@ AttentionRow attend(const AttentionInput& input, const AttentionPrecision& preci
 // data[request * request_stride + (token in request) * token_stride + head * head_stride], float.
 // Empty data: not answered, not judged.
 struct AttentionOutView {
-  std::span<const float> data;
+  std::span<const float> data{};
   int64_t token_stride = 0;
   int64_t head_stride = 0;
 };
 struct AttentionStatView {
-  std::span<const float> data;
+  std::span<const float> data{};
   int64_t request_stride = 0;
   int64_t token_stride = 0;
   int64_t head_stride = 0;
