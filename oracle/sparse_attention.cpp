@@ -99,16 +99,15 @@ Scores score(const AttentionInput& input, const AttentionPrecision& precision, K
 
 // Everything about the weights of one row that the bands need; the reasons are in the header.
 struct Weights {
-  std::vector<double> arguments;  // P_j - shift
-  std::vector<double> values;     // exp of them
-  std::vector<double> errors;     // e_j
+  std::vector<double> values;          // exp(P_j - shift)
+  std::vector<double> errors;          // e_j
+  std::vector<double> product_errors;  // of a weight on its way to the values, per |v|
   double shift = 0;
   double low = 0;  // the sum with all errors down, up
   double high = 0;
-  double probability_error = 0;  // p'
-  double argument_error = 0;     // of one more weight: the sink's
-  bool ones = false;             // exactly 1, whatever the implementation
-  bool countable = false;        // ones, whose sum is exact in every order
+  double argument_error = 0;  // of one more weight: the sink's
+  bool ones = false;          // exactly 1, whatever the implementation
+  bool countable = false;     // ones, whose sum is exact in every order
 };
 
 // `shift` is the largest score, or a larger sink; `magnitude` is A.
@@ -133,7 +132,6 @@ Weights weigh(const Scores& scores, const AttentionPrecision& precision, double 
     const double argument = scores.errors[j] + weights.argument_error;
     const double error = kGrow * (argument + sum_error);
     const double weight = std::exp(scores.values[j] - shift);
-    weights.arguments.push_back(scores.values[j] - shift);
     weights.values.push_back(weight);
     weights.errors.push_back(error);
     weights.low += std::exp(scores.values[j] - shift - error);
@@ -143,7 +141,13 @@ Weights weigh(const Scores& scores, const AttentionPrecision& precision, double 
   // Weights this close to 1 are rounded to 1.
   const bool rounds_to_one = scores.equal && scores.exact_dots && shift == scores.values.front() &&
                              largest_error < precision.probability_unit / 4;
-  weights.probability_error = rounds_to_one ? 0 : slack(precision.probability_unit);
+  const double probability_error = rounds_to_one ? 0 : slack(precision.probability_unit);
+  for (size_t j = 0; j < weights.values.size(); ++j) {
+    const double exponent = weights.errors[j] + probability_error + slack(unit);
+    // A large bound may lift a weight that is 0 in double.
+    weights.product_errors.push_back(exponent < 1 ? weights.values[j] * std::expm1(exponent)
+                                                  : std::exp(scores.values[j] - shift + exponent));
+  }
   return weights;
 }
 
@@ -206,10 +210,7 @@ Band out_band(std::span<const Key> keys, size_t column, const Weights& weights,
     const double weight = weights.values[j];
     sum += weight * value;
     magnitude += std::abs(value);
-    const double exponent = weights.errors[j] + weights.probability_error + slack(precision.unit);
-    // A large bound may lift a weight that is 0 in double.
-    error += std::abs(value) * (exponent < 1 ? weight * std::expm1(exponent)
-                                             : std::exp(weights.arguments[j] + exponent));
+    error += std::abs(value) * weights.product_errors[j];
   }
   const bool one_sink_free_sum = weights.countable && denominator.low == denominator.high;
   double quotient_error = 3 * precision.unit;

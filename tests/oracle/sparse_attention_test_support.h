@@ -148,8 +148,9 @@ inline void run_kernel_row(const AttentionExample& example, const KernelFaults& 
     for (size_t j = 0; j < tile.size(); ++j) {
       const float weight = std::exp(scores[j] - tile_max);
       tile_sum += weight;
+      const float probability = to_bfloat16(weight);
       for (size_t c = 0; c < acc.size(); ++c) {
-        tile_acc[c] += to_bfloat16(weight) * key_of(example, tile[j])[c];
+        tile_acc[c] += probability * key_of(example, tile[j])[c];
       }
     }
     sum = sum * factor + tile_sum;
