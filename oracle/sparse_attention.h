@@ -33,8 +33,8 @@
 // Exact rows fall out of this: one valid key, or equal scores whose mean is representable, leave
 // one value per element. Error of the double arithmetic: all widths grow by 2^-20 of themselves.
 //
-// The output cannot see one wrong index among thousands; lse can, if the sum is no longer than the
-// weight of an entry is large against the bound. `blind_entries` counts those that it cannot see.
+// The output cannot see one wrong index among thousands; lse can where the weight of an entry is
+// large against the bound. `blind_entries` counts the entries whose loss it may not see.
 //
 // What it does not check: slots between rows, guard bytes, repeatability.
 #pragma once
