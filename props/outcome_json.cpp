@@ -20,6 +20,28 @@ std::vector<int> fault_numbers(oracle::FaultSet faults) {
   return numbers;
 }
 
+// A number of the record, a whole one: the library would also cut any other to one.
+template <class Integer>
+void read_whole(const json& record, const char* key, Integer& out) {
+  const json& value = record.at(key);
+  if (!value.is_number_integer())
+    throw InternalError(
+        fmt::format("an outcome came back with '{}', which is no whole number", key));
+  out = value.get<Integer>();
+}
+
+template <class Integer>
+std::vector<Integer> whole_numbers(const json& record, const char* key) {
+  std::vector<Integer> all;
+  for (const json& value : record.at(key)) {
+    if (!value.is_number_integer())
+      throw InternalError(
+          fmt::format("an outcome came back with '{}', which holds no whole numbers", key));
+    all.push_back(value.get<Integer>());
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string outcome_to_json(const Outcome& o) {
@@ -59,28 +81,29 @@ Outcome outcome_from_json(std::string_view text) {
     o.kernel = record.at("kernel");
     o.plugin = record.at("plugin");
     o.device.kind = record.at("device");
-    o.device.index = record.at("device_index");
+    read_whole(record, "device_index", o.device.index);
     o.device.name = record.at("device_name");
     o.device.arch = record.at("arch");
-    o.device.wave_width = record.at("wave");
-    o.promised = record.at("promised");
-    const int verdict = record.at("verdict");
+    read_whole(record, "wave", o.device.wave_width);
+    read_whole(record, "promised", o.promised);
+    int64_t verdict = 0;
+    read_whole(record, "verdict", verdict);
     if (verdict < 0 || verdict >= oracle::kVerdicts)
       throw InternalError(fmt::format("an outcome came back with the unknown verdict {}", verdict));
     o.verdict = static_cast<oracle::Verdict>(verdict);
     o.reason = record.at("reason");
     o.report = record.at("report");
-    for (const int kind : record.at("faults").get<std::vector<int>>()) {
+    for (const int64_t kind : whole_numbers<int64_t>(record, "faults")) {
       if (kind < 0 || kind >= oracle::kFaultKinds)
         throw InternalError(fmt::format("an outcome came back with the unknown fault {}", kind));
       o.faults.add(static_cast<oracle::FaultKind>(kind));
     }
-    o.failing_rows = record.at("failing_rows").get<std::vector<int64_t>>();
-    o.last_step = record.at("last_step");
-    o.launches = record.at("launches");
-    o.rows_judged = record.at("rows");
-    o.rows_cut = record.at("rows_cut");
-    o.elements = record.at("elements");
+    o.failing_rows = whole_numbers<int64_t>(record, "failing_rows");
+    read_whole(record, "last_step", o.last_step);
+    read_whole(record, "launches", o.launches);
+    read_whole(record, "rows", o.rows_judged);
+    read_whole(record, "rows_cut", o.rows_cut);
+    read_whole(record, "elements", o.elements);
     o.path = record.at("path");
     o.graph = record.at("graph");
     o.seconds = record.at("seconds");

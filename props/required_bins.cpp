@@ -292,14 +292,6 @@ topk.decode | threshold bin | final +1, final 0, final below, insertion +1, inse
     k512 final below
 topk.decode | ties | of -FLT_MAX, of -inf
 topk.decode | width | to k512 x10 +1, to k512 x10 0, to k512 x2 +1, to k512 x3 +1, to k512 x3 0
-index.translate | block size | power of two
-index.translate | columns and k | above k
-index.translate | indices | prefix
-index.translate | launch | session
-index.translate | query | to 63
-index.translate | ratio | above 1
-index.translate | sequence | above its query
-index.translate | variant | ragged
 )";
 
 constexpr const char* kNightly = R"(

@@ -107,11 +107,6 @@ Outcome big_failure(const kernels::Mutant& mutant, Bench& bench) {
   return bench.run(recorded);
 }
 
-// Where memory lies differs from process to process.
-std::string without_addresses(const std::string& text) {
-  return std::regex_replace(text, std::regex("0x[0-9a-f]{9,}"), "ADDRESS");
-}
-
 void expect_small(const kernels::Mutant& mutant) {
   const std::string_view name = mutant.kernel->name;
   Bench bench(mutant);
