@@ -25,6 +25,9 @@ struct dim3 {
 hipError_t hipGetLastError();
 const char* hipGetErrorString(hipError_t);
 hipError_t hipMemsetAsync(void*, int, size_t, hipStream_t);
+hipError_t hipMalloc(void**, size_t);
+hipError_t hipFree(void*);
+hipError_t hipStreamSynchronize(hipStream_t);
 template <class... Parameters, class... Arguments>
 void launch_nowhere(void (*)(Parameters...), dim3, dim3, size_t, hipStream_t, const Arguments&...) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "one argument per kernel parameter");
@@ -57,6 +60,10 @@ __device__ inline void __syncthreads() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
   __builtin_amdgcn_s_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+__device__ inline float __uint_as_float(uint32_t bits) {
+  return __builtin_bit_cast(float, bits);
 }
 
 __device__ inline uint64_t __ballot(int predicate) {
