@@ -10,17 +10,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double round_to(double value, const FloatFormat& format) {
-  if (value == 0 || !std::isfinite(value)) {
-    return value;
-  }
-  int exponent = 0;
-  const double fraction = std::frexp(value, &exponent);
-  const double significand = std::nearbyint(std::ldexp(fraction, format.significand_bits));
-  const double result = std::ldexp(significand, exponent - format.significand_bits);
-  if (std::abs(result) > format.largest) {
-    return std::copysign(kInfinity, value);
-  }
-  return result;
+  return decode(format, encode(format, value, Overflow::kSpecial));
 }
 
 // The exponent of the lowest set bit of a finite value that is not zero.
@@ -46,7 +36,7 @@ bool Band::holds(double got) const {
 }
 
 double unit_of(const FloatFormat& format) {
-  return std::ldexp(1.0, -format.significand_bits);
+  return std::ldexp(1.0, -format.mantissa_bits - 1);
 }
 
 Band rounded(const Band& band, const FloatFormat& format) {
@@ -54,7 +44,7 @@ Band rounded(const Band& band, const FloatFormat& format) {
     return band;
   }
   Band result{.low = round_to(band.low, format), .high = round_to(band.high, format)};
-  const double tiny = format.smallest_normal;
+  const double tiny = std::ldexp(1.0, 1 - format.bias);
   if (band.high != 0 && std::abs(band.high) < tiny) {
     result.high = band.high > 0 ? tiny : 0;
   }

@@ -9,6 +9,8 @@
 #include <limits>
 #include <span>
 
+#include "oracle/float_formats.h"
+
 namespace exactk::oracle {
 
 enum class BandKind : uint8_t {
@@ -29,17 +31,7 @@ struct Band {
   bool is_one_value() const { return kind == BandKind::kInterval && low == high; }
 };
 
-// A binary floating-point type, as far as rounding to it needs it.
-struct FloatFormat {
-  int significand_bits = 24;  // with the hidden one
-  double smallest_normal = 0x1p-126;
-  double largest = 0x1.fffffep127;
-};
-inline constexpr FloatFormat kFloat32{};
-inline constexpr FloatFormat kBfloat16{8, 0x1p-126, 0x1.fep127};
-inline constexpr FloatFormat kFloat16{11, 0x1p-14, 65504.0};
-
-// The unit of round to nearest: 2^-bits.
+// The unit of round to nearest: 2^-bits of the significand, the hidden one among them.
 double unit_of(const FloatFormat& format);
 
 // The answers in `format` of a computation that ends in `band` and is then rounded to nearest, ties

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "oracle/band.h"
 #include "oracle/findings.h"
 
 namespace exactk::oracle {
@@ -169,8 +170,7 @@ HeadSum sum_heads(const Query& query, std::span<const double> key, ReluOfNaN rel
 
 // gamma(n + 1) of the header, with n = dim + heads + 1.
 double relative_bound(const MqaQueries& in, double unit_roundoff) {
-  const double lost = static_cast<double>(in.dim + in.heads + 2) * unit_roundoff;
-  return lost < 1 ? lost / (1 - lost) : kInfinity;
+  return gamma(in.dim + in.heads + 2, unit_roundoff);
 }
 
 // One logit, with what its rounding depends on.

@@ -48,6 +48,13 @@ Recurrence recurrence_of(const Reruns& again) {
   return found;
 }
 
+// The replay line of the job after others.
+std::string replay_after_line(const Outcome& outcome, const std::vector<Job>& after) {
+  std::string line = replay_line(outcome);
+  for (const Job& job : after) line += fmt::format(" --after '{}'", job_text(job));
+  return line;
+}
+
 }  // namespace
 
 void print_shrunk(const ShrinkResult& result) {
@@ -61,12 +68,6 @@ void print_shrunk(const ShrinkResult& result) {
              fixtures::print_case(result.first.value), fixtures::print_case(result.outcome.value),
              result.executions, how_small(result),
              recurrence_text(recurrence_of(result.smallest_again)));
-}
-
-std::string replay_after_line(const Outcome& outcome, const std::vector<Job>& after) {
-  std::string line = replay_line(outcome);
-  for (const Job& job : after) line += fmt::format(" --after '{}'", job_text(job));
-  return line;
 }
 
 void examine_failures(const std::vector<Failure>& failures, const Workbench& bench,

@@ -18,13 +18,9 @@ struct Failure {
 };
 
 // Examines the failures one after the other, each at most once, until `seconds` are over, and
-// prints what came out. Each is in `log` already; what is found is added. Gives the smallest cases'
-// outcomes.
+// prints what came out. Each is in `log` already; what is found is added.
 void examine_failures(const std::vector<Failure>& failures, const Workbench& bench,
                       const ShrinkLimits& limits, FailureLog& log);
-
-// The replay line of the job after others.
-std::string replay_after_line(const Outcome& outcome, const std::vector<Job>& after);
 
 // Prints what shrinking came to.
 void print_shrunk(const ShrinkResult& result);

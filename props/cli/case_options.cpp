@@ -129,6 +129,21 @@ void RandomCases::announce() const {
       seed_, origin_);
 }
 
+bool run_cases(const std::vector<Case>& listed, RandomCases random, double budget_s,
+               const std::function<void(const Case&)>& run) {
+  const Budget budget(budget_s);
+  for (const Case& c : listed) {
+    if (budget.ended()) return true;
+    run(c);
+  }
+  while (!budget.ended()) {
+    const auto c = random.next();
+    if (!c) break;
+    run(*c);
+  }
+  return false;
+}
+
 void add_case_options(CLI::App& command, CaseOptions& options) {
   command.add_option("case", options.lines, "case lines, quoted");
   command.add_option("--cases", options.files, "case files")->take_all();

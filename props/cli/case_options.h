@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -53,5 +54,10 @@ class RandomCases {
   int64_t part_, parts_;  // shard
   int64_t found_ = 0;     // draws of wanted operations so far
 };
+
+// Runs the listed cases, then the random ones, until `budget_s` seconds are over (0: without an
+// end). Whether they were over before the listed ones.
+bool run_cases(const std::vector<fixtures::Case>& listed, RandomCases random, double budget_s,
+               const std::function<void(const fixtures::Case&)>& run);
 
 }  // namespace exactk::props::cli

@@ -223,22 +223,6 @@ void print_end(const GateCommand& command, const GateSession& session, int code,
   std::fflush(stdout);
 }
 
-// Runs the cases; whether the budget ended before the listed ones did.
-bool run_cases(const GateCommand& command, const std::vector<Case>& listed, RandomCases random,
-               GateSession& session) {
-  const Budget budget(command.budget_s);
-  for (const Case& c : listed) {
-    if (budget.ended()) return true;
-    session.run(c);
-  }
-  while (!budget.ended()) {
-    const auto c = random.next();
-    if (!c) break;
-    session.run(*c);
-  }
-  return false;
-}
-
 // Ends the runs first: the children that judged give their memory back.
 TimingResult time_sides(const GateCommand& command, Side baseline, Side candidate,
                         std::vector<TimedPair> pairs) {
@@ -267,7 +251,8 @@ int gate(const GateCommand& command) {
   const RandomCases random(command.cases, {candidate.kernel});
   random.announce();
   GateSession session(command, baseline, candidate);
-  const bool budget_ended = run_cases(command, std::get<0>(listed), random, session);
+  const bool budget_ended = run_cases(std::get<0>(listed), random, command.budget_s,
+                                      [&](const Case& c) { session.run(c); });
   session.progress().clear();
   std::optional<TimingResult> timing;
   if (command.time && !session.report().fails())

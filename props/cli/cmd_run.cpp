@@ -41,13 +41,10 @@ class RunSession {
       : command_(command),
         bench_(std::move(bench)),
         progress_(runs),
-        log_(command.failures == "none" ? "" : command.failures),
-        budget_(command.budget_s) {
+        log_(command.failures == "none" ? "" : command.failures) {
     // Plugins that were refused are failures like those of kernels.
     for (const Outcome& outcome : bench_.refused) add(outcome, {});
   }
-
-  bool out_of_budget() const { return budget_.ended(); }
 
   // One case on every wave width and kernel of its operation.
   void run(const Case& c) {
@@ -122,7 +119,6 @@ class RunSession {
   Ledger ledger_;
   Progress progress_;
   FailureLog log_;
-  Budget budget_;
   Coverage coverage_;
   Case bins_of_;        // the last judged case,
   std::set<Bin> bins_;  // and what it visits
@@ -182,20 +178,6 @@ int64_t runs_of(const RunCommand& command, const Workbench& bench, const std::ve
   return runs;
 }
 
-// Whether the budget ended before the listed cases did.
-bool run_cases(const std::vector<Case>& listed, RandomCases random, RunSession& session) {
-  for (const Case& c : listed) {
-    if (session.out_of_budget()) return true;
-    session.run(c);
-  }
-  while (!session.out_of_budget()) {
-    const auto c = random.next();
-    if (!c) break;
-    session.run(*c);
-  }
-  return false;
-}
-
 // The reports of a run that ends with `code`; its exit code.
 int write_reports(const RunCommand& command, const RunSession& session, int code) {
   std::string error;
@@ -222,7 +204,8 @@ int run(const RunCommand& command) {
   random.announce();
   const int64_t runs = runs_of(command, bench, cases);
   RunSession session(command, std::move(bench), runs);
-  const bool budget_ended = run_cases(cases, random, session);
+  const bool budget_ended =
+      run_cases(cases, random, command.budget_s, [&](const Case& c) { session.run(c); });
   session.examine();
   print_end(command, session);
   const int code = exit_code(command, session, budget_ended);

@@ -46,7 +46,7 @@ class Failures(ToolTest):
         self.assertIn("the tail is not written", first["reason"])
         self.assertIn("never written", first["report"])
         self.assertEqual({"commit", "compiler", "system"}, set(first["environment"]))
-        self.assertIn(0, [first["schedule"]])
+        self.assertEqual(0, first["schedule"])
         again, _ = self.call(1, *shlex.split(first["replay"])[1:])
         self.assertIn(first["reason"], again)
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "fixtures/case.h"
@@ -114,8 +114,12 @@ TEST(Recurrence, SaysWhenThereWasNoTime) {
 // The number of the run, kept across processes in a file.
 class CallCounter {
  public:
-  CallCounter() : file_("/tmp/exactk_calls_" + std::to_string(getpid())) { write(0); }
-  ~CallCounter() { std::remove(file_.c_str()); }
+  CallCounter()
+      : file_(std::filesystem::temp_directory_path() /
+              ("exactk-calls-" + std::to_string(getpid()))) {
+    write(0);
+  }
+  ~CallCounter() { std::filesystem::remove(file_); }
   int next() const {
     int count = 0;
     std::ifstream(file_) >> count;
@@ -125,7 +129,7 @@ class CallCounter {
 
  private:
   void write(int count) const { std::ofstream(file_) << count << "\n"; }
-  std::string file_;
+  std::filesystem::path file_;
 };
 
 Job decode_job(const FakeKernel& fake, const char* line) {
