@@ -278,7 +278,8 @@ bool run_launch(Run& run, Course& at, ActionKind how) {
   at.refill = false;
   for (int64_t repeat = 0; repeat < c.repeats; ++repeat) {
     // Repeats differ in nothing but the order in which the host device runs them.
-    if (c.repeats > 1 && !configure_host(run, c.schedule + static_cast<uint64_t>(repeat)))
+    const bool ordered_anew = c.repeats > 1 && has(run.options.trial, kSchedule);
+    if (ordered_anew && !configure_host(run, c.schedule + static_cast<uint64_t>(repeat)))
       return false;
     if (repeat > 0 && how == ActionKind::kCapture) how = ActionKind::kReplay;
     auto result = launch(run, at, how, workspace);

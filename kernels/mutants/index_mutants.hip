@@ -238,14 +238,14 @@ struct PackedRowTooLong : index::Translate {
   static constexpr const char* kName = "mutant.packed_row_too_long";
 };
 
-// F23: threads take their place in the row as they arrive. In order that is the right one.
+// F23: threads take their place in the row as they arrive, and the first one sets the counter to 0
+// as it arrives. In order both are right.
 struct CompactByArrival : index::Translate {
   struct Traits : Shipped {
     __device__ static index::BlockSum sum(uint32_t* waves, uint32_t value) {
       if (threadIdx.x == 0) {
         waves[0] = 0;
       }
-      __syncthreads();  // the counter is zero before anybody takes a place
       const uint32_t before = atomicAdd(waves, value);
       __syncthreads();  // all have taken their place before the sum is read
       const uint32_t all = waves[0];

@@ -366,6 +366,50 @@ struct BaseRoundedDown : topk::DecodeKernel {
   static constexpr Method kMethod = Method::kBlock;
 };
 
+// F10: a column that already stood in the first slot, from the step before, keeps it if it is
+// selected again. Every answer is right; which one it is depends on what the output held.
+struct FirstSlotReused : topk::DecodeKernel {
+  struct Traits : topk::Shipped {
+    template <class Self, int kCapacity, class Source>
+    __device__ static void select(topk::SelectShared<kCapacity>& s, const Source& source,
+                                  uint32_t want, const topk::SelectLimits& limits,
+                                  const topk::Sink& sink) {
+      const int32_t former = threadIdx.x == 0 ? sink.indices[0] : 0;
+      topk::select_best<Self>(s, source, want, limits, sink);
+      __syncthreads();  // every slot is written before one thread exchanges two of them
+      if (threadIdx.x != 0) {
+        return;
+      }
+      for (uint32_t slot = 1; slot < want; ++slot) {
+        if (sink.indices[slot] == former) {
+          sink.indices[slot] = sink.indices[0];
+          sink.indices[0] = former;
+        }
+      }
+    }
+  };
+  static constexpr const char* kName = "mutant.first_slot_reused";
+  static constexpr Method kMethod = Method::kBlock;
+};
+
+// F07: a negative length is set to 0 where it stands, in the caller's tensor. Every row of the
+// request has 0 columns before and after that, so that every answer is right.
+struct LengthClampedInPlace : topk::DecodeKernel {
+  struct Traits : topk::Shipped {
+    __device__ static topk::RowWindow window(const topk::TopkParams& p, int64_t row) {
+      const topk::RowWindow window = topk::row_window(p, row);
+      int32_t* length =
+          const_cast<int32_t*>(p.seq_lens) + (p.length_per_row ? row : row / p.next_n);
+      if (threadIdx.x == 0 && *length < 0) {
+        *length = 0;
+      }
+      return window;
+    }
+  };
+  static constexpr const char* kName = "mutant.length_clamped_in_place";
+  static constexpr Method kMethod = Method::kBlock;
+};
+
 // F22: the lists of a row are looked for behind the active ones of the rows before, where the chunk
 // kernel leaves room for all.
 struct ListsOfActiveBlocks : topk::DecodeKernel {
@@ -460,6 +504,10 @@ const exactk_kernel kOutputWidthAsStride =
     topk::describe<OutputWidthAsStride>("topk.block that takes k for the stride of its output.");
 const exactk_kernel kBaseRoundedDown = topk::describe<BaseRoundedDown>(
     "topk.block that reads a row from the 16-byte boundary before it.");
+const exactk_kernel kFirstSlotReused = topk::describe<FirstSlotReused>(
+    "topk.block that leaves a selected column in the first slot if it stood there before.");
+const exactk_kernel kLengthClampedInPlace = topk::describe<LengthClampedInPlace>(
+    "topk.block that sets negative lengths to 0 in the caller's tensor.");
 const exactk_kernel kListsOfActiveBlocks = topk::describe<ListsOfActiveBlocks>(
     "topk.k512 whose merge expects no room for the lists of idle blocks.");
 const exactk_kernel kBoundaryColumnTwice = topk::describe<BoundaryColumnTwice>(
@@ -523,6 +571,10 @@ const Mutant kMutants[] = {
      "topk.decode rows=2 width=64 k=8 lens=const:64 out_stride=12"},
     {&kBaseRoundedDown, "topk.block", "F20",
      "topk.decode rows=1 width=64 k=8 lens=const:64 misalign=1"},
+    {&kFirstSlotReused, "topk.block", "F10", "topk.decode rows=8 width=128 k=64 lens=const:128", 0,
+     true},
+    {&kLengthClampedInPlace, "topk.block", "F07",
+     "topk.decode rows=2 width=256 k=8 lens=list:-3:100"},
     {&kListsOfActiveBlocks, "topk.k512", "F22",
      "topk.decode rows=2 width=2048 lens=const:600 tune=policy_shift:8,min_chunk:64"},
     {&kBoundaryColumnTwice, "topk.split_merge", "F24",
