@@ -238,14 +238,14 @@ struct PackedRowTooLong : index::Translate {
   static constexpr const char* kName = "mutant.packed_row_too_long";
 };
 
-// F23: threads take their place in the row as they arrive, and the first one sets the counter to 0
-// as it arrives. In order both are right.
+// F23: threads take their place in the row as they arrive. In order that is the right one.
 struct CompactByArrival : index::Translate {
   struct Traits : Shipped {
     __device__ static index::BlockSum sum(uint32_t* waves, uint32_t value) {
       if (threadIdx.x == 0) {
         waves[0] = 0;
       }
+      __syncthreads();  // the counter is zero before anybody takes a place
       const uint32_t before = atomicAdd(waves, value);
       __syncthreads();  // all have taken their place before the sum is read
       const uint32_t all = waves[0];
@@ -254,6 +254,22 @@ struct CompactByArrival : index::Translate {
     }
   };
   static constexpr const char* kName = "mutant.compact_by_arrival";
+};
+
+// F11: one thread says where the row ends, and a barrier of the wave stands where one of the block
+// is needed. In order the first wave is ahead of all others.
+struct RowEndNotAwaited : index::Combine {
+  struct Traits : Shipped {
+    __device__ static int64_t row_end(int64_t columns, int64_t) {
+      __shared__ int64_t end;
+      if (threadIdx.x == 0) {
+        end = columns;
+      }
+      __syncwarp();
+      return end;
+    }
+  };
+  static constexpr const char* kName = "mutant.row_end_not_awaited";
 };
 
 // F06: the slot of a window is computed in 32 bits although it is stored in 64.
@@ -312,6 +328,8 @@ const exactk_kernel kPackedRowTooLong = index::describe<PackedRowTooLong>(
     "translate.rows whose packed rows are not limited to k entries.");
 const exactk_kernel kCompactByArrival = index::describe<CompactByArrival>(
     "translate.rows whose compact rows are in the order in which threads arrive.");
+const exactk_kernel kRowEndNotAwaited = index::describe<RowEndNotAwaited>(
+    "combine.fused without the barrier between writing the end of a row and reading it.");
 const exactk_kernel kSwaSlotIn32Bits =
     index::describe<SwaSlotIn32Bits>("swa.rows that computes slots in 32 bits.");
 
@@ -380,6 +398,9 @@ const Mutant kMutants[] = {
      "index.translate variant=compact requests=1 query_lens=const:1 lens=const:200 context=256 "
      "k=64 schedule=1",
      0, true},
+    {&kRowEndNotAwaited, "combine.fused", "F11",
+     "index.combine requests=2 query_lens=const:3 lens=const:4000 window=2048 k=2048 repeats=4", 0,
+     true},
     {&kSwaSlotIn32Bits, "swa.rows", "F06",
      "index.swa requests=1 query_lens=const:1 lens=const:64 context=256 window=32 table=far "
      "slots=int64"},

@@ -208,28 +208,31 @@ struct ClearedWhileRead : topk::DecodeKernel {
   static constexpr uint32_t kModes = topk::kStableModes;
 };
 
-// F11: the last wave reads the counts, and the others do not wait for its cut. In order it is the
-// first to go on behind the barrier.
-struct CutReadEarly : topk::DecodeKernel {
+// F11: the first wave clears the histogram for all, and a barrier of the wave stands where one of
+// the block is needed. In order the first wave is ahead of all others.
+struct ClearedByFirstWave : topk::DecodeKernel {
   struct Traits : topk::Shipped {
     __device__ static void select_stable(topk::StableShared& s, const topk::RowSource& columns,
                                          uint32_t want, const Sink& sink) {
       Cut cut{{0, 0xffffffffu}, static_cast<uint32_t>(columns.count), want};
-      s.cut = cut;
+      const int shift = topk::refine_shift(cut);
+      const int self = static_cast<int>(threadIdx.x);
+      for (int bin = self; self < warpSize && bin < topk::kBins; bin += warpSize) {
+        s.histogram[bin] = 0;
+      }
+      __syncwarp();
+      topk::count_members(s, columns, cut, shift);
+      __syncthreads();  // all counts are in before the first wave reads them
+      topk::choose_bin(s, cut, shift);
+      __syncthreads();  // the cut is written before all read it
+      cut = s.cut;
       while (!topk::any_member_will_do(cut)) {
-        topk::clear_histogram(s);
-        const int shift = topk::refine_shift(cut);
-        __syncthreads();  // the histogram is cleared before anybody counts
-        topk::count_members(s, columns, cut, shift);
-        __syncthreads();  // all counts are in before the last wave reads them
-        topk::choose_bin(s, cut, shift, static_cast<int>(blockDim.x) / warpSize - 1);
-        __syncwarp();
-        cut = s.cut;
+        cut = topk::refine_step(s, columns, cut);
       }
       topk::emit_in_order<uint64_t>(s, columns, cut, want, sink);
     }
   };
-  static constexpr const char* kName = "mutant.cut_read_early";
+  static constexpr const char* kName = "mutant.cleared_by_first_wave";
   static constexpr Method kMethod = Method::kFullRadix;
   static constexpr uint32_t kModes = topk::kStableModes;
 };
@@ -333,8 +336,8 @@ const exactk_kernel kIndexIn16Bits =
     topk::describe<IndexIn16Bits>("topk.block that keeps indices in 16 bits.");
 const exactk_kernel kClearedWhileRead = topk::describe<ClearedWhileRead>(
     "topk.stable that clears the histogram while its first wave may still read it.");
-const exactk_kernel kCutReadEarly = topk::describe<CutReadEarly>(
-    "topk.stable without the barrier between writing the cut and reading it.");
+const exactk_kernel kClearedByFirstWave = topk::describe<ClearedByFirstWave>(
+    "topk.stable without the barrier between clearing the first histogram and counting.");
 const exactk_kernel kRankedBeforeListed = topk::describe<RankedBeforeListed>(
     "topk.block without the barrier between listing and ranking.");
 const exactk_kernel kBallotIn32Bits =
@@ -368,8 +371,8 @@ const Mutant kMutants[] = {
      "topk.decode rows=1 width=65600 k=8 lens=const:65600 pattern=ascending"},
     {&kClearedWhileRead, "topk.stable", "F11",
      "topk.decode rows=1 width=1024 k=8 lens=const:1024 schedule=1", 0, true},
-    {&kCutReadEarly, "topk.stable", "F11",
-     "topk.decode rows=1 width=1024 k=8 lens=const:1024 schedule=1", 0, true},
+    {&kClearedByFirstWave, "topk.stable", "F11",
+     "topk.decode rows=4 width=1024 k=8 lens=const:1024 schedule=6", 0, true},
     {&kRankedBeforeListed, "topk.block", "F11",
      "topk.decode rows=1 width=256 k=8 lens=const:256 pattern=low_bits", 0, true},
     {&kBallotIn32Bits, "topk.stable", "F17", "topk.decode rows=1 width=256 k=64 lens=const:256",

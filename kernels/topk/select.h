@@ -108,12 +108,11 @@ __device__ void count_members(SearchShared& s, const Source& source, const Cut& 
   counter.finish();
 }
 
-// One wave, by default the first, reads the counts and writes the next cut.
-__device__ inline void choose_bin(SearchShared& s, const Cut& cut, int shift, int wave = 0) {
-  const int self = static_cast<int>(threadIdx.x);
-  if (self / warpSize == wave) {
+// The first wave reads the counts and writes the next cut.
+__device__ inline void choose_bin(SearchShared& s, const Cut& cut, int shift) {
+  if (static_cast<int>(threadIdx.x) < warpSize) {
     const LocatedBin at = locate_bin(s.histogram, cut.need);
-    if (self % warpSize == 0) {
+    if (threadIdx.x == 0) {
       const uint32_t lo = cut.range.lo + (at.bin << shift);
       const uint32_t width = (1u << shift) - 1u;
       s.cut = {{lo, cut.range.hi - lo < width ? cut.range.hi : lo + width},
