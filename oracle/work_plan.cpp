@@ -417,7 +417,7 @@ std::vector<PlanOutput> attend_by_plan(const WorkPlanInput& input, const WorkPla
     if (first >= last) continue;
     const int64_t q_start = at(plan.reduce_final_map, 2 * tile);
     const int64_t q_end = std::min(at(plan.reduce_final_map, 2 * tile + 1), std::ssize(rows));
-    for (int64_t q = q_start; q < q_end; ++q) {
+    for (int64_t q = std::max<int64_t>(q_start, 0); q < q_end; ++q) {
       Partial sum;
       for (int64_t i = first; i < last; ++i)
         sum.add(places[at(plan.reduce_partial_map, i) + q - q_start]);
