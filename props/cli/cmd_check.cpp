@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "props/build_info.h"
+#include "props/cli/check_plan.h"
 #include "props/cli/commands.h"
 #include "props/cli/common.h"
 #include "props/recorded.h"
@@ -16,6 +17,7 @@ namespace {
 struct CheckCommand {
   std::string op;
   RecordedFiles files;
+  RecordedPlanFiles plan;
   std::vector<std::string> modes;
 };
 
@@ -31,6 +33,8 @@ const std::map<std::string, oracle::ContractModes>& modes_by_name() {
 
 // One sentence if the operation is not given its own files, and only them.
 std::string wrong_files(const RecordedFiles& files) {
+  if (files.logits.empty() || files.indices.empty())
+    return fmt::format("{} takes --logits and --indices", fixtures::name(files.op));
   const bool bounds = !files.row_starts.empty() && !files.row_ends.empty();
   const bool any_bound = !files.row_starts.empty() || !files.row_ends.empty();
   if (files.op == fixtures::Op::kTopkDecode && (files.seq_lens.empty() || any_bound))
@@ -44,8 +48,18 @@ std::string wrong_files(const RecordedFiles& files) {
   return "";
 }
 
+bool any_topk_file(const RecordedFiles& files) {
+  return !files.logits.empty() || !files.indices.empty() || !files.seq_lens.empty() ||
+         !files.row_starts.empty() || !files.row_ends.empty();
+}
+
 int check(const CheckCommand& command) {
   RecordedFiles files = command.files;
+  if (command.op == "mla.plan" ? any_topk_file(files) : any_plan_file(command.plan))
+    return complain(kUsage, fmt::format("{} is not given its own files alone; see exactk check "
+                                        "--help",
+                                        command.op));
+  if (command.op == "mla.plan") return check_plan(command.plan);
   files.op = command.op == "topk.decode" ? fixtures::Op::kTopkDecode : fixtures::Op::kTopkPrefill;
   if (const std::string error = wrong_files(files); !error.empty()) return complain(kUsage, error);
   oracle::ContractModes promised = oracle::kSet;
@@ -81,13 +95,12 @@ void add_check(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand("check", "recorded tensors, .npy files, with no kernel");
   auto options = std::make_shared<CheckCommand>();
   RecordedFiles& files = options->files;
-  command->add_option("--op", options->op, "topk.decode or topk.prefill")
-      ->check(CLI::IsMember({"topk.decode", "topk.prefill"}))
+  command->add_option("--op", options->op, "topk.decode, topk.prefill or mla.plan")
+      ->check(CLI::IsMember({"topk.decode", "topk.prefill", "mla.plan"}))
       ->required();
-  command->add_option("--logits", files.logits, "[rows, width] float32, float16, uint16")
-      ->required();
+  command->add_option("--logits", files.logits, "[rows, width] float32, float16, uint16");
   command->add_flag("--bf16", files.bfloat16, "uint16 logits are the bits of bfloat16");
-  command->add_option("--indices", files.indices, "[rows, k] int32, int64")->required();
+  command->add_option("--indices", files.indices, "[rows, k] int32, int64");
   command->add_option("--seq-lens", files.seq_lens,
                       "decode: int32, one per request, or one per row");
   command->add_option("--next-n", files.next_n, "decode: query rows per request")
@@ -103,6 +116,7 @@ void add_check(CLI::App& app, Chosen& chosen) {
                    "(default set)")
       ->delimiter(',')
       ->check(CLI::IsMember({"set", "prefix", "ordered", "stable"}));
+  add_plan_options(*command, options->plan);
   command->callback([&chosen, options] { chosen = [options] { return check(*options); }; });
 }
 
