@@ -50,7 +50,7 @@ class Power(ToolTest):
             self.assertEqual([], balance.open)
             self.assertEqual(12, text.count("<td class="))
             self.assertRegex(text, r"Input space: \d+ bins visited, 0 required, 0 missing")
-            self.assertIn("<th>topk.decode</th><th>length and k</th><th>above k</th>", text)
+            self.assertIn("<th>topk.decode</th><th>length and k</th><th>below k</th>", text)
 
     def test_the_page_says_which_required_bins_are_missing(self):
         with tempfile.TemporaryDirectory() as folder:
