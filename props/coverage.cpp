@@ -106,18 +106,24 @@ std::vector<Bin> Coverage::missing(const std::vector<Bin>& bins) const {
   return missed;
 }
 
+std::vector<BinCount> Coverage::against(const std::vector<Bin>& required) const {
+  std::map<Bin, BinCount> all;
+  for (const auto& [bin, count] : counts_) all[bin] = {bin, count, false};
+  for (const Bin& bin : required) all[bin] = {bin, count(bin), true};
+  std::vector<BinCount> list;
+  for (auto& [bin, counted] : all) list.push_back(std::move(counted));
+  return list;
+}
+
 std::string Coverage::table(const std::vector<Bin>& required) const {
-  std::map<Bin, int64_t> all = counts_;
-  for (const Bin& bin : required) all.try_emplace(bin, 0);
   std::string text =
       fmt::format("{:<16} {:<20} {:<36} {:>7}\n", "operation", "axis", "bin", "runs");
-  for (const auto& [bin, count] : all) {
-    const bool wanted = std::find(required.begin(), required.end(), bin) != required.end();
-    text += fmt::format("{:<16} {:<20} {:<36} {:>7}{}\n", fixtures::name(bin.op), bin.axis,
-                        bin.name, count,
-                        !wanted     ? ""
-                        : count > 0 ? "  required"
-                                    : "  MISSING");
+  for (const BinCount& row : against(required)) {
+    text += fmt::format("{:<16} {:<20} {:<36} {:>7}{}\n", fixtures::name(row.bin.op), row.bin.axis,
+                        row.bin.name, row.count,
+                        !row.required   ? ""
+                        : row.missing() ? "  MISSING"
+                                        : "  required");
   }
   return text;
 }

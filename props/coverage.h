@@ -41,6 +41,13 @@ std::set<Bin> bins_of(const fixtures::Case& c);
 // Whether a kernel ran the case and was judged: passed, weak or failed. Only then bins count.
 bool is_judged(const Outcome& outcome);
 
+struct BinCount {
+  Bin bin;
+  int64_t count = 0;
+  bool required = false;
+  bool missing() const { return required && count == 0; }
+};
+
 // How often each bin was visited.
 class Coverage {
  public:
@@ -54,7 +61,9 @@ class Coverage {
   const std::map<Bin, int64_t>& counts() const { return counts_; }
   // Those of the bins that were never visited.
   std::vector<Bin> missing(const std::vector<Bin>& bins) const;
-  // A line for each bin visited or required: operation, axis, bin, count, "required" or "MISSING".
+  // The bins that were visited or are required, in order.
+  std::vector<BinCount> against(const std::vector<Bin>& required) const;
+  // A line for each of them: operation, axis, bin, count, "required" or "MISSING".
   std::string table(const std::vector<Bin>& required) const;
 
  private:

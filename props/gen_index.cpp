@@ -153,7 +153,11 @@ Case draw_requests(Op op, const DrawLimits& limits) {
   c.cap = plain.cap;
   c.gather = plain.gather;
   c.session = plain.session;  // may change lengths before the first launch
-  return normalize(c);
+  c = normalize(c);
+  // Rows of `pack` and `flat` have drawn lengths of their own, which may all be 0 under one seed.
+  constexpr int kSeedsMax = 1000;
+  for (int i = 0; i < kSeedsMax && !anything_at_stake(c); ++i) ++c.seed;
+  return c;
 }
 
 }  // namespace exactk::props

@@ -163,14 +163,15 @@ FaultPower measure_fault(const PlantedFault& fault, const std::vector<PowerTier>
 
 Outcome first_baseline_failure(const std::vector<KernelUnderTest>& kernels,
                                const std::vector<PowerTier>& tiers, const std::vector<int>& waves,
-                               const RunJob& run, const std::function<void()>& step) {
+                               const RunJob& run,
+                               const std::function<void(size_t, const Outcome&)>& seen) {
   Outcome last;
   last.verdict = Verdict::kPassed;
-  for (const PowerTier& tier : tiers) {
+  for (size_t tier = 0; tier < tiers.size(); ++tier) {
     for (const KernelUnderTest& kernel : kernels) {
-      for (const Place& place : places_of(tier, kernel.kernel->op, waves)) {
+      for (const Place& place : places_of(tiers[tier], kernel.kernel->op, waves)) {
         Outcome outcome = run(job_of(*place.value, kernel, place.wave, {}));
-        step();
+        seen(tier, outcome);
         if (oracle::is_failure(outcome.verdict)) return outcome;
       }
     }

@@ -67,10 +67,11 @@ FaultPower measure_fault(const PlantedFault& fault, const std::vector<PowerTier>
                          const std::function<void()>& step, int timeouts_max = 2);
 
 // The first failure of an unmodified kernel on the cases; an outcome that passed if there is none.
-// Faults mean nothing before this is silent.
+// Faults mean nothing before this is silent. `seen` gets each run and the number of its tier.
 Outcome first_baseline_failure(const std::vector<KernelUnderTest>& kernels,
                                const std::vector<PowerTier>& tiers, const std::vector<int>& waves,
-                               const RunJob& run, const std::function<void()>& step);
+                               const RunJob& run,
+                               const std::function<void(size_t, const Outcome&)>& seen);
 
 // What a list of faults comes to, under one tier.
 struct TierPower {

@@ -131,7 +131,12 @@ int power(const PowerCommand& command) {
     const auto bases = bases_of(faults, bench.device.kind);
     if (!bases) return complain(kUsage, bases.error());
     now = "unmodified kernels";
-    const Outcome failed = first_baseline_failure(*bases, report.tiers, bench.waves, run, step);
+    report.visited.resize(report.tiers.size());
+    const auto seen = [&](size_t tier, const Outcome& outcome) {
+      if (is_judged(outcome)) report.visited[tier].add(bins_of(outcome.value));
+      step();
+    };
+    const Outcome failed = first_baseline_failure(*bases, report.tiers, bench.waves, run, seen);
     progress.clear();
     if (oracle::is_failure(failed.verdict)) {
       fmt::print("{}\n", failed.report);

@@ -174,6 +174,32 @@ std::string tier_html(const PowerReport& report, size_t tier) {
   return html + "</tr>\n</tbody>\n</table>\n";
 }
 
+// Which bins of the input space the unmodified kernels were judged in, against those that a stored
+// tier of this name requires.
+std::string coverage_html(const PowerReport& report, size_t tier) {
+  if (report.visited.empty()) return "<p>Input space: the unmodified kernels were not run.</p>\n";
+  const std::vector<BinCount> rows =
+      report.visited[tier].against(required_bins(report.tiers[tier].name));
+  int64_t visited = 0, required = 0, missing = 0;
+  std::string body;
+  for (const BinCount& row : rows) {
+    visited += row.count > 0 ? 1 : 0;
+    required += row.required ? 1 : 0;
+    missing += row.missing() ? 1 : 0;
+    body += fmt::format("<tr{}><th>{}</th><th>{}</th><th>{}</th><td>{}</td><th>{}</th></tr>\n",
+                        row.missing() ? " class=\"alive\"" : "", fixtures::name(row.bin.op),
+                        escaped(row.bin.axis), escaped(row.bin.name), row.count,
+                        row.missing()  ? "MISSING"
+                        : row.required ? "required"
+                                       : "");
+  }
+  return fmt::format(
+      "<details{}>\n<summary>Input space: {} bins visited, {} required, {} missing.</summary>\n"
+      "<table>\n<thead><tr><th>operation</th><th>axis</th><th>bin</th><th>runs</th><th></th></tr>"
+      "</thead>\n<tbody>\n{}</tbody>\n</table>\n</details>\n",
+      missing > 0 ? " open" : "", visited, required, missing, body);
+}
+
 std::string built() {
   return fmt::format("commit {}, {}", build_commit(), build_compiler());
 }
@@ -227,7 +253,8 @@ std::string power_html(const PowerReport& report) {
       "is the case and the reason.</p>\n",
       kStyle, report.faults.size(), escaped(report.device), report.baseline_runs, report.seconds,
       built());
-  for (size_t tier = 0; tier < report.tiers.size(); ++tier) html += tier_html(report, tier);
+  for (size_t tier = 0; tier < report.tiers.size(); ++tier)
+    html += tier_html(report, tier) + coverage_html(report, tier);
   return html + "</body>\n</html>\n";
 }
 

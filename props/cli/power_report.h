@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "props/coverage.h"
 #include "props/power.h"
 
 namespace exactk::props::cli {
@@ -11,7 +12,8 @@ namespace exactk::props::cli {
 struct PowerReport {
   std::vector<PowerTier> tiers;
   std::vector<FaultPower> faults;
-  int64_t baseline_runs = 0;  // of unmodified kernels, all silent; 0: not run
+  int64_t baseline_runs = 0;      // of unmodified kernels, all silent; 0: not run
+  std::vector<Coverage> visited;  // [tiers], by those runs; empty: not run
   double seconds = 0;
   std::string device;  // "host, wave 32 and 64"
 };

@@ -49,6 +49,22 @@ class Power(ToolTest):
             balance.feed(text)
             self.assertEqual([], balance.open)
             self.assertEqual(12, text.count("<td class="))
+            self.assertRegex(text, r"Input space: \d+ bins visited, 0 required, 0 missing")
+            self.assertIn("<th>topk.decode</th><th>length and k</th><th>below k</th>", text)
+
+    def test_the_page_says_which_required_bins_are_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cases, page = os.path.join(folder, "smoke.cases"), os.path.join(folder, "p.html")
+            with open(cases, "w", encoding="utf-8") as file:
+                file.write(TAIL + "\n")
+            self.call(0, "power", "--cases", cases, "--kernel", "mutant.tail_not_written", "--html", page)
+            with open(page, encoding="utf-8") as file:
+                text = file.read()
+            self.assertRegex(text, r"Input space: \d+ bins visited, [1-9]\d* required, [1-9]\d* missing")
+            self.assertIn("<th>k512 auto 384 +1</th><td>0</td><th>MISSING</th>", text)
+            self.call(0, "power", "--cases", cases, "--kernel", "mutant.tail_not_written", "--no-baseline", "--html", page)
+            with open(page, encoding="utf-8") as file:
+                self.assertIn("the unmodified kernels were not run", file.read())
 
     def test_fails_where_too_few_faults_are_killed(self):
         out, errors = self.call(1, "power", FULL, "--kernel", "mutant.tail_not_written")

@@ -131,5 +131,13 @@ TEST(Generators, KnowEveryLengthEdgeOfThePolicy) {
   }
 }
 
+TEST(Generators, DrawPackedRowsOfWhichOneIsNotEmpty) {
+  // Their lengths were all drawn as 0 here, even where the other lengths had been mended.
+  for (const int64_t index : {48421, 63567, 117365}) {
+    const fixtures::Case c = props::draw_case(1, index, {1000, 6, {fixtures::Op::kTranslate}});
+    EXPECT_TRUE(props::anything_at_stake(c)) << fixtures::print_case(c);
+  }
+}
+
 }  // namespace
 }  // namespace exactk::tests

@@ -241,11 +241,12 @@ TEST(Power, IsNotMeasuredWhereAnUnmodifiedKernelFails) {
   const auto run = [](const props::Job& job) {
     return outcome_of(job.value.seed == 3 ? Verdict::kFailed : Verdict::kPassed);
   };
+  const auto unseen = [](size_t, const Outcome&) {};
   EXPECT_EQ(Verdict::kFailed,
-            props::first_baseline_failure(kernels, kTier, {64}, run, [] {}).verdict);
+            props::first_baseline_failure(kernels, kTier, {64}, run, unseen).verdict);
   const auto silent = [](const props::Job&) { return outcome_of(Verdict::kPassed); };
   EXPECT_EQ(Verdict::kPassed,
-            props::first_baseline_failure(kernels, kTier, {64}, silent, [] {}).verdict);
+            props::first_baseline_failure(kernels, kTier, {64}, silent, unseen).verdict);
 }
 
 }  // namespace
