@@ -46,6 +46,7 @@ const std::map<std::string_view, Bound> kBounds = {
     {"mutant.index_in_16_bits", {2, 65537}},
     {"mutant.sums_overlap", {2, 257}},
     {"mutant.ballot_in_32_bits", {2, 512}},
+    {"mutant.cleared_by_first_wave", {2, 512}},
     // What is drawn must put many columns, or the right two, into one coarse bin.
     {"mutant.one_member_per_thread", {2, 512}},
     {"mutant.keys_exchanged_alone", {2, 128}},
