@@ -4,8 +4,12 @@
 
 #if defined(EXACTK_HIP_BUILTINS_ONLY)
 #include "kernels/device/amd/device_builtins.h"
+#include "kernels/device/amd/syncwarp.h"
 #elif defined(__HIP__)
 #include <hip/hip_runtime.h>
+#if HIP_VERSION_MAJOR < 7
+#include "kernels/device/amd/syncwarp.h"
+#endif
 #else
 #include <hip/hip_runtime_api.h>
 
