@@ -162,6 +162,12 @@ const Planted kPlanted[] = {
      [] { return translate(kMixed, {.variant = TranslateVariant::kCompact, .k = 64}); },
      [] { return translate(kMixed, {.variant = TranslateVariant::kCompact, .k = 64}); },
      {.schedule_seed = 1}},
+    {"mutant.row_end_not_awaited",
+     "combine.fused",
+     "",
+     [] { return combine(kMixed, {.window = 1024}); },
+     [] { return combine(kMixed, {.window = 1024}); },
+     {.schedule_seed = 1}},
     {"mutant.swa_slot_in_32_bits", "swa.rows", "wrong value",
      [] {
        return swa({.query_lens = {1, 1}, .seq_lens = {32, 33}}, {.slot_bytes = 8});
