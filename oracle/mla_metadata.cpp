@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -9,10 +10,6 @@ namespace exactk::oracle {
 namespace {
 
 constexpr int64_t kInt32Max = std::numeric_limits<int32_t>::max();
-
-int64_t place(const std::vector<int32_t>& values) {
-  return std::ssize(values);
-}
 
 // Sets every element of a vector from value(position).
 template <class Value>
@@ -32,21 +29,13 @@ ExpectedTensor open_indices(const MlaLimits& limits, const std::vector<int32_t>&
   return tensor;
 }
 
-int64_t slot_of(const MlaSlots& slots, int64_t request, int64_t entry) {
-  const int64_t column = entry < 0 ? -1 : entry / slots.block_size;
-  if (column < 0 || column >= slots.table_blocks) return 0;
-  const int64_t block =
-      slots.block_table[static_cast<size_t>(request * slots.table_blocks + column)];
-  return block * slots.block_size + entry % slots.block_size;
-}
-
 void set_slots(ExpectedTensor& tensor, const MlaLimits& limits, const MlaSlots& slots,
                const std::vector<int32_t>& requests, const std::vector<int32_t>& indptr) {
-  for (int64_t t = 0; t < place(requests); ++t) {
+  for (int64_t t = 0; t < std::ssize(requests); ++t) {
     const auto row = static_cast<size_t>(t);
     for (int64_t j = 0; j < indptr[row + 1] - indptr[row]; ++j) {
       const int64_t entry = slots.topk_indices[static_cast<size_t>(t * limits.k + j)];
-      tensor.set(indptr[row] + j, slot_of(slots, requests[row], entry));
+      tensor.set(indptr[row] + j, slot_of(slots.table, requests[row], entry).value_or(0));
     }
   }
 }
@@ -117,7 +106,7 @@ std::vector<ExpectedTensor> expected_mla_metadata(const MlaLimits& limits, const
                                                   const MlaSlots* slots) {
   const std::vector<int32_t> requests = mla_requests(batch);
   const std::vector<int32_t> indptr = mla_kv_indptr(batch, limits.k);
-  const int64_t tokens = place(requests);
+  const int64_t tokens = std::ssize(requests);
   const int64_t most = limits.tokens_max;
   ExpectedTensor indices = open_indices(limits, indptr, tokens);
   if (slots != nullptr) set_slots(indices, limits, *slots, requests, indptr);

@@ -4,13 +4,14 @@
 // Source: vLLM's ROCm sparse MLA backend (DeepSeek V3.2). Every token is a sequence of its own,
 // with a query of length 1 and pages of size 1. With T tokens, request r of token t, and `off` the
 // place of the token in its query:
-//   len_t                  min(seq_len_r - query_len_r + off + 1, k), at least 0; 0 if seq_len_r is
-//   0 req_id_per_token       [tokens_max]      r of token t; 0 from T on qo_indptr [tokens_max + 1]
-//   0, 1, 2, ... paged_kv_last_page_len [tokens_max]      1 paged_kv_indices       [tokens_max * k]
-//   slots of token t in [indptr[t], indptr[t + 1]), written
-//                                            by each layer; left open up to T * k; 0 from there on
-//   paged_kv_indptr        [tokens_max + 1]  0, then the running sum of len_t; the last sum from T
-//   on
+//   - len_t: min(seq_len_r - query_len_r + off + 1, k), at least 0; 0 if seq_len_r is 0
+//   - req_id_per_token [tokens_max]: r of token t; 0 from T on
+//   - qo_indptr [tokens_max + 1]: 0, 1, 2, ...
+//   - paged_kv_last_page_len [tokens_max]: 1
+//   - paged_kv_indices [tokens_max * k]: the slots of token t in [indptr[t], indptr[t + 1]), which
+//     each layer writes; left open up to T * k; 0 from there on
+//   - paged_kv_indptr [tokens_max + 1]: 0, then the running sum of len_t; the last sum from T on
+//
 // Published code clamps only at k: a request shorter than its query, but not empty, has negative
 // lengths there.
 //
@@ -23,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "oracle/block_table.h"
 #include "oracle/expected.h"
 
 namespace exactk::oracle {
@@ -38,13 +40,11 @@ struct MlaBatch {
   std::span<const int32_t> seq_lens;    // [requests], >= 0
 };
 
-// What a layer writes into paged_kv_indices: slot = table[r][v / block_size] * block_size +
-// v % block_size of entry v; an entry below 0 or behind the table gives slot 0.
+// What a layer writes into paged_kv_indices: the slots of these entries; an entry below 0 or behind
+// the table gives slot 0.
 struct MlaSlots {
   std::span<const int32_t> topk_indices;  // [T, k]
-  std::span<const int32_t> block_table;   // [requests, table_blocks]
-  int64_t table_blocks = 0;
-  int64_t block_size = 1;
+  BlockTable table;
 };
 
 // One sentence if the batch does not fit the limits, else empty. The functions below need it empty.

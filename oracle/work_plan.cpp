@@ -349,6 +349,48 @@ void write(std::vector<PlanOutput>& rows, int64_t row, const Partial& sum) {
   output.out = sum.out();
 }
 
+// sum + a * b of 32-bit numbers, or the largest number where that does not fit.
+int64_t add_product(int64_t sum, int64_t a, int64_t b) {
+  const int64_t product = a * std::max<int64_t>(b, 0);
+  return product > std::numeric_limits<int64_t>::max() - sum ? std::numeric_limits<int64_t>::max()
+                                                             : sum + product;
+}
+
+// The works of workers that run, without rows that are none of the step's.
+std::vector<Work> works_that_run(const WorkPlanInput& input, const WorkPlanView& plan) {
+  const int64_t rows = input.qo_indptr.back();
+  const int64_t count = std::min<int64_t>(at(plan.work_indptr, workers_of(input, plan)),
+                                          std::ssize(plan.work_info) / kWorkColumns);
+  std::vector<Work> works;
+  for (int64_t i = 0; i < count; ++i) {
+    Work work = work_at(plan, i);
+    work.q_end = std::min(work.q_end, rows);
+    const bool has_rows = 0 <= work.q_start && work.q_start < work.q_end;
+    if (has_rows && work.kv_start >= 0 && work.kv_end <= input.kv_indptr.back())
+      works.push_back(work);
+  }
+  return works;
+}
+
+// The query rows of a tile that is reduced, and its part of reduce_partial_map.
+struct Reduction {
+  int64_t q_start = 0, q_end = 0, first = 0, last = 0;
+};
+std::vector<Reduction> reductions_that_run(const WorkPlanInput& input, const WorkPlanView& plan) {
+  const int64_t tiles =
+      std::min(std::ssize(plan.reduce_indptr) - 1, std::ssize(plan.reduce_final_map) / 2);
+  std::vector<Reduction> reductions;
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    const Reduction one{
+        std::max<int64_t>(at(plan.reduce_final_map, 2 * tile), 0),
+        std::min<int64_t>(at(plan.reduce_final_map, 2 * tile + 1), input.qo_indptr.back()),
+        std::max<int64_t>(at(plan.reduce_indptr, tile), 0),
+        std::min(at(plan.reduce_indptr, tile + 1), std::ssize(plan.reduce_partial_map))};
+    if (one.q_start < one.q_end && one.first < one.last) reductions.push_back(one);
+  }
+  return reductions;
+}
+
 }  // namespace
 
 std::string_view name(PlanFault fault) {
@@ -392,14 +434,8 @@ std::vector<PlanOutput> attend_by_plan(const WorkPlanInput& input, const WorkPla
                                        const PlanKeys& keys) {
   std::vector<PlanOutput> rows(static_cast<size_t>(input.qo_indptr.back()));
   std::map<int64_t, Partial> places;
-  const int64_t kv_end = input.kv_indptr.back();
-  const int64_t works = std::min<int64_t>(at(plan.work_indptr, workers_of(input, plan)),
-                                          std::ssize(plan.work_info) / kWorkColumns);
-  for (int64_t i = 0; i < works; ++i) {
-    const Work work = work_at(plan, i);
-    if (work.kv_start < 0 || work.kv_end > kv_end) continue;
-    for (int64_t q = std::max<int64_t>(work.q_start, 0); q < std::min(work.q_end, std::ssize(rows));
-         ++q) {
+  for (const Work& work : works_that_run(input, plan)) {
+    for (int64_t q = work.q_start; q < work.q_end; ++q) {
       const Partial sum = attend(keys, q, work.kv_start, work.kv_end);
       if (work.partial < 0) {
         write(rows, q, sum);
@@ -408,19 +444,11 @@ std::vector<PlanOutput> attend_by_plan(const WorkPlanInput& input, const WorkPla
       }
     }
   }
-  const int64_t tiles =
-      std::min(std::ssize(plan.reduce_indptr) - 1, std::ssize(plan.reduce_final_map) / 2);
-  for (int64_t tile = 0; tile < tiles; ++tile) {
-    const int64_t first = std::max<int64_t>(at(plan.reduce_indptr, tile), 0);
-    const int64_t last =
-        std::min(at(plan.reduce_indptr, tile + 1), std::ssize(plan.reduce_partial_map));
-    if (first >= last) continue;
-    const int64_t q_start = at(plan.reduce_final_map, 2 * tile);
-    const int64_t q_end = std::min(at(plan.reduce_final_map, 2 * tile + 1), std::ssize(rows));
-    for (int64_t q = std::max<int64_t>(q_start, 0); q < q_end; ++q) {
+  for (const Reduction& one : reductions_that_run(input, plan)) {
+    for (int64_t q = one.q_start; q < one.q_end; ++q) {
       Partial sum;
-      for (int64_t i = first; i < last; ++i)
-        sum.add(places[at(plan.reduce_partial_map, i) + q - q_start]);
+      for (int64_t i = one.first; i < one.last; ++i)
+        sum.add(places[at(plan.reduce_partial_map, i) + q - one.q_start]);
       write(rows, q, sum);
     }
   }
@@ -434,6 +462,23 @@ std::vector<PlanOutput> attend_directly(const WorkPlanInput& input, const PlanKe
       write(rows, q, attend(keys, q, at(input.kv_indptr, b), at(input.kv_indptr, b + 1)));
   }
   return rows;
+}
+
+int64_t pairs_by_plan(const WorkPlanInput& input, const WorkPlanView& plan) {
+  int64_t pairs = 0;
+  for (const Work& work : works_that_run(input, plan))
+    pairs = add_product(pairs, work.q_end - work.q_start, work.kv_end - work.kv_start);
+  for (const Reduction& one : reductions_that_run(input, plan))
+    pairs = add_product(pairs, one.q_end - one.q_start, one.last - one.first);
+  return pairs;
+}
+
+int64_t pairs_directly(const WorkPlanInput& input) {
+  int64_t pairs = 0;
+  for (int64_t b = 0; b < batches(input); ++b)
+    pairs = add_product(pairs, at(input.qo_indptr, b + 1) - at(input.qo_indptr, b),
+                        at(input.kv_indptr, b + 1) - at(input.kv_indptr, b));
+  return pairs;
 }
 
 }  // namespace exactk::oracle

@@ -10,8 +10,7 @@
 //     kv_offset is the batch's end minus its own
 //   3 the kv ranges of a tile's works partition that of the batch
 //   4 they meet at multiples of the granularity from the batch's first position
-//   5 a tile with one work writes its output (partial_loc -1) and adds 0 to reduce_indptr. A tile
-//   of
+//   5 a tile with one work writes its output (partial_loc -1) and adds 0 to reduce_indptr. One with
 //     m > 1 works has m partial places of tile_rows rows each, which nobody shares; they are listed
 //     in kv order, and reduce_indptr grows by m. Nothing else is listed
 //   6 reduce_final_map of such a tile is its query range
@@ -119,5 +118,9 @@ struct PlanOutput {
 std::vector<PlanOutput> attend_by_plan(const WorkPlanInput& input, const WorkPlanView& plan,
                                        const PlanKeys& keys);
 std::vector<PlanOutput> attend_directly(const WorkPlanInput& input, const PlanKeys& keys);
+
+// What the two walk over: pairs of a query row and a key, or a partial result.
+int64_t pairs_by_plan(const WorkPlanInput& input, const WorkPlanView& plan);
+int64_t pairs_directly(const WorkPlanInput& input);
 
 }  // namespace exactk::oracle

@@ -75,6 +75,17 @@ class CheckPlan(ToolTest):
         _, err = self.call(2, *self.arguments(), "--logits", "x.npy")
         self.assertIn("mla.plan is not given its own files alone", err)
 
+    def test_what_would_take_for_ever_is_refused(self):
+        most = 2**31 - 1
+        _, err = self.call(2, *self.arguments(qo_indptr=[0, 1, 2, 3, most]))
+        self.assertIn("qo_indptr has 2147483647 query rows; at most 16777216 can be judged", err)
+        _, err = self.call(2, *self.arguments(qo_indptr=[0, 2, 4, 6, 8], kv_indptr=[0, most, most, most, most]), "--tile-rows", "2")
+        self.assertIn("the step has 4294967294 pairs of a query row and a key; at most 2147483648", err)
+        info = PLAN["work-info"]
+        _, err = self.call(2, *self.arguments(kv_indptr=[0, most, most, most, most], work_info=[0, -1, 0, 1, 0, most, 0, 0] * 5))
+        self.assertIn("the works read", err)
+        self.assertIn("reads kv positions below 2147483647 again", err)
+
     def test_no_rows_are_nothing_judged(self):
         self.call(3, *self.arguments(qo_indptr=[0], kv_indptr=[0], work_indptr=[0, 0], reduce_indptr=[0]))
 

@@ -118,7 +118,8 @@ TEST(MlaMetadataJudge, SaysThatAnElementIsStillThatOfTheStepBefore) {
 TEST(MlaMetadataJudge, WantsTheSlotsThatALayerWrites) {
   const Ints topk{9, 0, 1, 2, 0, 8, 8, 8, 0, 1, 8, 8, 2, -1, 1, 8};
   const Ints table{3, 4, 5, 6};
-  const MlaSlots slots{topk, table, 2, 2};
+  const MlaSlots slots{
+      topk, {.blocks = table, .requests = 2, .columns = 2, .stride = 2, .block_size = 2}};
   Buffers got = kRight;
   // Token 0: entry 9 is behind the table. Token 3: entry -1.
   const Ints written{0, 6, 7, 8, 10, 10, 11, 12, 0, 11};

@@ -195,6 +195,19 @@ TEST(WorkPlan, AWorkMayBeOfAnyWorkerInAnyOrder) {
   EXPECT_TRUE(plan.means_the_same());
 }
 
+TEST(WorkPlan, CountsWhatTheTwoWaysWalkOver) {
+  Plan plan;
+  EXPECT_EQ(40 + 17 + 16, pairs_directly(plan.input()));
+  EXPECT_EQ(40 + 16 + 1 + 16 + 2, pairs_by_plan(plan.input(), plan.view()));
+  plan.field(0, 3) = 4;  // the first work is of all rows
+  EXPECT_EQ(4 * 40 + 16 + 1 + 16 + 2, pairs_by_plan(plan.input(), plan.view()));
+  plan.reduce_final_map[4] = 0;  // and so is the reduction
+  EXPECT_EQ(4 * 40 + 16 + 1 + 16 + 3 * 2, pairs_by_plan(plan.input(), plan.view()));
+  plan.kv_indptr = {0, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX};
+  plan.qo_indptr = {0, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX};
+  EXPECT_EQ(int64_t{INT32_MAX} * INT32_MAX, pairs_directly(plan.input()));
+}
+
 TEST(WorkPlan, NoTokensNeedNoWorks) {
   Plan plan;
   plan.qo_indptr = plan.kv_indptr = {0};

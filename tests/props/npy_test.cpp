@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
+#include <fstream>
+
+#include "tests/props/temp_folder.h"
 
 namespace exactk::tests {
 namespace {
@@ -184,12 +186,7 @@ TEST(Npy, ShowsNothingUnprintableOfAFile) {
 
 class NpyFiles : public testing::Test {
  protected:
-  NpyFiles() {
-    std::string name = (std::filesystem::temp_directory_path() / "exactk-npy-XXXXXX").string();
-    folder = mkdtemp(name.data());
-  }
-  ~NpyFiles() override { std::filesystem::remove_all(folder); }
-  std::filesystem::path folder;
+  TempFolder folder;
 };
 
 TEST_F(NpyFiles, GiveBackWhatWasWritten) {
@@ -222,7 +219,7 @@ TEST_F(NpyFiles, SayThatTheyCannotBeWritten) {
 
 TEST_F(NpyFiles, AreRefusedByNameWhereTheyAreNoRegularFiles) {
   EXPECT_NE(std::string::npos, props::NpyFile::open(folder / "no.npy").error().find("no.npy: "));
-  EXPECT_NE(std::string::npos, props::NpyFile::open(folder).error().find("regular file"));
+  EXPECT_NE(std::string::npos, props::NpyFile::open(folder.path()).error().find("regular file"));
   std::ofstream(folder / "empty.npy").close();
   EXPECT_NE(std::string::npos, props::NpyFile::open(folder / "empty.npy").error().find("is empty"));
 }

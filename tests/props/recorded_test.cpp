@@ -5,13 +5,13 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 
 #include "fixtures/materialize.h"
 #include "oracle/logit_order.h"
 #include "oracle/topk.h"
 #include "props/npy.h"
+#include "tests/props/temp_folder.h"
 
 namespace exactk::tests {
 namespace {
@@ -64,8 +64,6 @@ class RecordedLaunch : public testing::Test {
   static constexpr int64_t kRows = 6, kWidth = 40, kK = 8;
 
   RecordedLaunch() {
-    std::string name = (std::filesystem::temp_directory_path() / "exactk-rec-XXXXXX").string();
-    folder = mkdtemp(name.data());
     // Positive, distinct within a row, exact in all three formats: 1.0 and 128 steps of the 7 bits
     // that bfloat16 has.
     for (int64_t i = 0; i < kRows * kWidth; ++i)
@@ -75,7 +73,6 @@ class RecordedLaunch : public testing::Test {
     decode({40, 40, 20, 8, 3, 0}, 1);
     save_logits();
   }
-  ~RecordedLaunch() override { std::filesystem::remove_all(folder); }
 
   template <class T>
   void save(const char* name, NpyType type, const std::vector<T>& values,
@@ -165,7 +162,7 @@ class RecordedLaunch : public testing::Test {
     return slots[static_cast<size_t>(row * kK + position)];
   }
 
-  std::filesystem::path folder;
+  TempFolder folder;
   props::RecordedFiles files;
   std::vector<uint32_t> logits;
   std::vector<int32_t> slots;

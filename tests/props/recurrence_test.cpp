@@ -2,13 +2,12 @@
 #include "props/recurrence.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "fixtures/case.h"
 #include "tests/props/fake_kernel.h"
+#include "tests/props/temp_folder.h"
 
 namespace exactk::tests {
 namespace {
@@ -114,22 +113,17 @@ TEST(Recurrence, SaysWhenThereWasNoTime) {
 // The number of the run, kept across processes in a file.
 class CallCounter {
  public:
-  CallCounter()
-      : file_(std::filesystem::temp_directory_path() /
-              ("exactk-calls-" + std::to_string(getpid()))) {
-    write(0);
-  }
-  ~CallCounter() { std::filesystem::remove(file_); }
+  CallCounter() { write(0); }
   int next() const {
     int count = 0;
-    std::ifstream(file_) >> count;
+    std::ifstream(folder_ / "calls") >> count;
     write(count + 1);
     return count;
   }
 
  private:
-  void write(int count) const { std::ofstream(file_) << count << "\n"; }
-  std::filesystem::path file_;
+  void write(int count) const { std::ofstream(folder_ / "calls") << count << "\n"; }
+  TempFolder folder_;
 };
 
 Job decode_job(const FakeKernel& fake, const char* line) {
