@@ -12,33 +12,6 @@ namespace {
 
 using namespace fixtures;
 
-// How often each operation is drawn where all are.
-struct Share {
-  Op op;
-  int weight;
-};
-constexpr Share kShares[] = {{Op::kTopkDecode, 6},  {Op::kTopkPrefill, 2}, {Op::kCombine, 3},
-                             {Op::kTranslate, 3},   {Op::kSwa, 1},         {Op::kChainDecode, 2},
-                             {Op::kChainPrefill, 2}};
-
-bool is_wanted(const DrawLimits& limits, Op op) {
-  return limits.ops.empty() ||
-         std::find(limits.ops.begin(), limits.ops.end(), op) != limits.ops.end();
-}
-
-Op draw_op(const DrawLimits& limits) {
-  std::vector<Op> hat;
-  for (const Share& share : kShares) {
-    if (is_wanted(limits, share.op))
-      hat.insert(hat.end(), static_cast<size_t>(share.weight), share.op);
-  }
-  return hat[static_cast<size_t>(*rc::gen::inRange<int64_t>(0, std::ssize(hat)))];
-}
-
-bool reads_rows(Op op) {
-  return op == Op::kTopkDecode || op == Op::kTopkPrefill || op == Op::kChainDecode;
-}
-
 bool any_row(const Case& c) {
   for (int64_t step = 0; step < launch_count(c); ++step) {
     for (const int64_t length : row_lengths(c, step)) {
@@ -48,10 +21,45 @@ bool any_row(const Case& c) {
   return false;
 }
 
+bool any_token(const Case& c) {
+  return anything_at_stake(index_problem(c));
+}
+
+// How an operation's cases are drawn, and how often where all are.
+struct Drawn {
+  Op op;
+  int weight;
+  Case (*draw)(Op op, const DrawLimits& limits);
+  bool (*at_stake)(const Case& c);
+};
+constexpr Drawn kDrawn[] = {
+    {Op::kTopkDecode, 6, draw_topk, any_row},       {Op::kTopkPrefill, 2, draw_topk, any_row},
+    {Op::kCombine, 3, draw_requests, any_token},    {Op::kTranslate, 3, draw_requests, any_token},
+    {Op::kSwa, 1, draw_requests, any_token},        {Op::kChainDecode, 2, draw_topk, any_row},
+    {Op::kChainPrefill, 2, draw_requests, any_row},
+};
+
+bool is_wanted(const DrawLimits& limits, Op op) {
+  return limits.ops.empty() ||
+         std::find(limits.ops.begin(), limits.ops.end(), op) != limits.ops.end();
+}
+
+const Drawn& draw_op(const DrawLimits& limits) {
+  std::vector<const Drawn*> hat;
+  for (const Drawn& drawn : kDrawn) {
+    if (is_wanted(limits, drawn.op))
+      hat.insert(hat.end(), static_cast<size_t>(drawn.weight), &drawn);
+  }
+  return *hat[static_cast<size_t>(*rc::gen::inRange<int64_t>(0, std::ssize(hat)))];
+}
+
 }  // namespace
 
 bool anything_at_stake(const Case& c) {
-  return reads(c.op, "pattern") ? any_row(c) : anything_at_stake(index_problem(c));
+  for (const Drawn& drawn : kDrawn) {
+    if (drawn.op == c.op) return drawn.at_stake(c);
+  }
+  return true;
 }
 
 uint64_t draw_seed() {
@@ -86,8 +94,8 @@ Case draw_case(uint64_t seed, int64_t index, const DrawLimits& limits) {
   // Under full nominal size: smaller sizes would keep draws away from the upper edges.
   const rc::Random random(rc::Random::Key{seed, static_cast<uint64_t>(index), 0, 0});
   const auto any_case = rc::gen::exec([limits] {
-    const Op op = draw_op(limits);
-    return reads_rows(op) ? draw_topk(op, limits) : draw_requests(op, limits);
+    const Drawn& drawn = draw_op(limits);
+    return drawn.draw(drawn.op, limits);
   });
   return any_case(random, rc::kNominalSize).value();
 }

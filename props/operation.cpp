@@ -25,6 +25,13 @@ std::unique_ptr<Operation> make_operation(const fixtures::Case& c, const KernelU
     case Op::kChainDecode:
     case Op::kChainPrefill:
       return std::make_unique<ChainOperation>(c, kernel);
+    case Op::kMqaLogits:
+    case Op::kMqaPaged:
+    case Op::kSparsePrefill:
+    case Op::kSparseDecode:
+    case Op::kRouter:
+    case Op::kDecodeStep:
+      break;  // no kernel takes them yet
   }
   return nullptr;
 }
