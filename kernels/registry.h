@@ -28,8 +28,8 @@ struct TargetKernels {
   // topk.decode: topk.block, topk.split_merge, topk.k512, topk.k1024, topk.auto, topk.stable,
   // topk.gated; topk.prefill: topk.prefill_block, topk.prefill_stable; index.combine:
   // combine.fused, combine.fill_first; index.translate: translate.rows; index.swa: swa.rows;
-  // chain.decode: chain.decode_auto, chain.decode_stable; chain.prefill: chain.prefill_block; in
-  // this order.
+  // chain.decode: chain.decode_auto, chain.decode_stable; chain.prefill: chain.prefill_block;
+  // logits.mqa: mqa.tiles; logits.mqa_paged: mqa.paged_tiles; in this order.
   std::span<const exactk_kernel* const> shipped;
   std::span<const Mutant> mutants;
   FillFunctions fill;

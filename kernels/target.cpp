@@ -4,8 +4,10 @@
 
 #include "kernels/chain/chain_kernels.h"
 #include "kernels/index/index_kernels.h"
+#include "kernels/logits/logits_kernels.h"
 #include "kernels/mutants/chain_mutants.h"
 #include "kernels/mutants/index_mutants.h"
+#include "kernels/mutants/logits_mutants.h"
 #include "kernels/mutants/topk_mutants.h"
 #include "kernels/topk/topk_kernels.h"
 
@@ -18,14 +20,14 @@ constexpr const exactk_kernel* kShipped[] = {
     &topk::kTopkGated,          &topk::kTopkPrefillBlock,  &topk::kTopkPrefillStable,
     &index::kCombineFused,      &index::kCombineFillFirst, &index::kTranslateRows,
     &index::kSwaRows,           &chain::kChainDecodeAuto,  &chain::kChainDecodeStable,
-    &chain::kChainPrefillBlock,
+    &chain::kChainPrefillBlock, &logits::kMqaTiles,        &logits::kMqaPagedTiles,
 };
 
 std::vector<Mutant> all_mutants() {
   std::vector<Mutant> all;
   for (const std::span<const Mutant> some :
        {planted::topk_mutants(), planted::search_mutants(), planted::call_mutants(),
-        planted::index_mutants(), planted::chain_mutants()}) {
+        planted::index_mutants(), planted::chain_mutants(), planted::logits_mutants()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;
