@@ -252,6 +252,84 @@ typedef struct exactk_chain {
   exactk_combine* combine;
 } exactk_chain;
 
+/* The flavour of 8-bit numbers e4m3: OCP's, or FNUZ, where a byte is half as much and 0x80 is the
+ * NaN. */
+typedef enum exactk_fp8 { EXACTK_FP8_FN = 0, EXACTK_FP8_FNUZ = 1 } exactk_fp8;
+
+/* What a column outside its row holds after a launch. */
+typedef enum exactk_outside {
+  EXACTK_OUTSIDE_ANY = 0,      /* anything, finite numbers too; rows of length 0 stay untouched */
+  EXACTK_OUTSIDE_CLEAN = 1,    /* -infinity, in every row */
+  EXACTK_OUTSIDE_UNTOUCHED = 2 /* what it held before: only columns of the row are stored */
+} exactk_outside;
+
+/* Indexer logits over keys in one matrix: scale[n] * sum over heads of weight[h] * relu(q[h] .
+ * k[n]) for the keys n in [start, end) of each row. */
+typedef struct exactk_mqa_logits {
+  uint32_t struct_size;
+  int32_t fp8;            /* exactk_fp8, of queries and keys */
+  int32_t outside;        /* exactk_outside */
+  int32_t compressed;     /* 1: key n of a row is column n - start; 0: column n */
+  const uint8_t* queries; /* [rows, heads, dim], fp8 */
+  const float* weights;   /* [rows, heads] */
+  const uint8_t* keys;    /* [keys, dim], fp8; keys that no row sees may hold NaN */
+  const float* scales;    /* [keys] */
+  const int32_t*
+      starts;          /* [rows]; read on the device at every launch, as unsigned: cut at key_count
+                        */
+  const int32_t* ends; /* [rows], likewise; at or below the start: an empty row */
+  float* logits;       /* out, [rows, width]; gaps between rows untouched */
+  int64_t rows;        /* >= 1 */
+  int64_t key_count;   /* >= 1 */
+  int64_t width;       /* columns, >= 1; what is beyond them is not stored */
+  int64_t heads;       /* >= 1 */
+  int64_t dim;         /* >= 1 */
+  int64_t query_stride_bytes;  /* between rows */
+  int64_t head_stride_bytes;   /* of queries, >= dim */
+  int64_t weight_stride_elems; /* >= heads */
+  int64_t key_stride_bytes;    /* >= dim */
+  int64_t out_stride_elems;    /* of logits, >= width */
+  void* workspace;
+  int64_t workspace_bytes;
+  void* stream;
+} exactk_mqa_logits;
+
+/* The same over keys in pages: column n of row r is key n of request r / next_n, at place
+ * n % block_size of the block block_table[request][n / block_size]. A block is block_size * dim
+ * bytes of keys, then block_size float scales. A column whose block is past the table's width, or
+ * none of `blocks`, is outside the row. */
+typedef struct exactk_mqa_logits_paged {
+  uint32_t struct_size;
+  int32_t fp8;
+  int32_t outside;
+  int32_t seq_lens_dim;       /* as in exactk_topk_decode */
+  const uint8_t* queries;     /* [rows, heads, dim], fp8 */
+  const float* weights;       /* [rows, heads] */
+  const uint8_t* cache;       /* [blocks]; 4-byte aligned */
+  const int32_t* block_table; /* [ceil(rows / next_n), table_blocks]; what no row needs may be any
+                                 number */
+  const int32_t* seq_lens;    /* read on the device at every launch and replay; may be negative */
+  float* logits;              /* out, [rows, width]; gaps between rows untouched */
+  int64_t rows;               /* >= 1 */
+  int64_t next_n;             /* rows per request, >= 1 */
+  int64_t width;              /* columns, the longest context; no row length exceeds it */
+  int64_t heads;
+  int64_t dim;
+  int64_t blocks;              /* of the cache */
+  int64_t block_size;          /* keys per block; block_size * dim is a multiple of 4 */
+  int64_t block_stride_bytes;  /* >= block_size * (dim + 4), a multiple of 4 */
+  int64_t table_blocks;        /* columns of the block table, its logical width */
+  int64_t table_stride_elems;  /* >= table_blocks */
+  int64_t query_stride_bytes;  /* between rows */
+  int64_t head_stride_bytes;   /* of queries, >= dim */
+  int64_t weight_stride_elems; /* >= heads */
+  int64_t out_stride_elems;    /* of logits, >= width */
+  int64_t max_seq_len_hint;    /* host-known largest row length at this call; frozen by a capture */
+  void* workspace;
+  int64_t workspace_bytes;
+  void* stream;
+} exactk_mqa_logits_paged;
+
 /* What a kernel does with NaN among the logits in view. */
 typedef enum exactk_nan_policy {
   EXACTK_NAN_ORDERED = 0,  /* takes them, ordered by their bits: +NaN best, -NaN worst */
@@ -271,6 +349,7 @@ typedef struct exactk_limits {
 /* One kernel. `descriptor` is the struct of `op`:
  *   topk.decode exactk_topk_decode      index.combine exactk_combine      index.swa exactk_swa
  *   topk.prefill exactk_topk_prefill    index.translate exactk_translate  chain.* exactk_chain
+ *   logits.mqa   exactk_mqa_logits      logits.mqa_paged exactk_mqa_logits_paged
  * `message` gets one sentence on anything but EXACTK_OK. supports() and workspace_bytes() are asked
  * before there are buffers: the pointers of the descriptor are NULL then. The descriptor is gone
  * after the call; what the stream needs later has to be copied. */
