@@ -1,9 +1,6 @@
 #include "kernels/index/check.h"
 
 #include <cinttypes>
-#include <cstdarg>
-#include <cstdio>
-#include <initializer_list>
 #include <limits>
 
 namespace exactk::kernels::index {
@@ -11,57 +8,6 @@ namespace {
 
 constexpr int64_t kIndexMax = std::numeric_limits<int32_t>::max();
 constexpr int64_t kTokensMax = (int64_t{1} << 24) - 1;  // AMD: threads of a grid stay below 2^32
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::min();
-
-struct Refusal {
-  const char* kernel;
-  Message message;
-};
-
-__attribute__((format(printf, 3, 4))) exactk_status refuse(const Refusal& r, exactk_status status,
-                                                           const char* format, ...) {
-  if (r.message.text == nullptr || r.message.bytes == 0) {
-    return status;
-  }
-  const int used = std::snprintf(r.message.text, r.message.bytes, "%s ", r.kernel);
-  if (used < 0 || static_cast<size_t>(used) >= r.message.bytes) {
-    return status;
-  }
-  va_list values;
-  va_start(values, format);
-  std::vsnprintf(r.message.text + used, r.message.bytes - static_cast<size_t>(used), format,
-                 values);
-  va_end(values);
-  return status;
-}
-
-// A number of the descriptor and its limits: below the least it is malformed, above the most it is
-// not taken.
-struct Number {
-  const char* what;
-  int64_t got;
-  int64_t least;
-  int64_t most = std::numeric_limits<int64_t>::max();
-};
-
-exactk_status check_numbers(const Refusal& r, std::initializer_list<Number> numbers) {
-  for (const Number& n : numbers) {
-    if (n.got < n.least) {
-      return refuse(r, EXACTK_ERROR, "needs %s of at least %" PRId64 "; got %" PRId64, n.what,
-                    n.least, n.got);
-    }
-    if (n.got > n.most) {
-      return refuse(r, EXACTK_DECLINED, "takes %s of at most %" PRId64 "; got %" PRId64, n.what,
-                    n.most, n.got);
-    }
-  }
-  return EXACTK_OK;
-}
-
-// A stride matters only where there is a second row.
-int64_t least_stride(int64_t rows, int64_t width) {
-  return rows > 1 ? width : kNoLimit;
-}
 
 // The entries of a flat list are counted in 31 bits by its indptr.
 exactk_status check_flat(const Refusal& r, int64_t tokens, int64_t slots) {
@@ -184,16 +130,6 @@ exactk_status check_swa(const char* kernel, const exactk_swa& d, Message message
   return status == EXACTK_OK
              ? check_table(r, d.requests, d.table_blocks, d.table_stride_elems, d.block_size)
              : status;
-}
-
-exactk_status check_workspace(const char* kernel, int64_t needed, const void* workspace,
-                              int64_t bytes, Message message) {
-  const int64_t got = workspace == nullptr ? 0 : bytes;
-  if (got >= needed) {
-    return EXACTK_OK;
-  }
-  return refuse({kernel, message}, EXACTK_ERROR,
-                "needs a workspace of %" PRId64 " bytes; got %" PRId64, needed, got);
 }
 
 }  // namespace exactk::kernels::index

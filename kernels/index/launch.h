@@ -1,41 +1,16 @@
-// Kernels of the C interface from traits: the host side of supports, workspace and launch.
-//
-// A `Kernel` names itself: { static constexpr const char* kName; using Traits; } and one of the
-// operations below as its base.
+// The index operations as bases of the kernels that kernels/launch.h describes.
 #pragma once
 
 #include "kernels/device/portable.h"
-
-#include <cstdio>
 
 #include "kernels/abi/exactk_abi.h"
 #include "kernels/index/check.h"
 #include "kernels/index/combine.h"
 #include "kernels/index/swa.h"
 #include "kernels/index/translate.h"
+#include "kernels/launch.h"
 
 namespace exactk::kernels::index {
-
-// One call: who launches, where to, and where to tell of an error.
-struct Call {
-  const char* kernel;
-  hipStream_t stream;
-  Message message;
-
-  // Checks every launch at once, so that an error is told of the kernel that has it.
-  bool launched(const char* part) const {
-    const hipError_t error = hipGetLastError();
-    if (error != hipSuccess) {
-      std::snprintf(message.text, message.bytes, "%s: the %s kernel was not launched: %s", kernel,
-                    part, hipGetErrorString(error));
-    }
-    return error == hipSuccess;
-  }
-};
-
-inline dim3 blocks(int64_t count) {
-  return dim3(static_cast<unsigned>(count));
-}
 
 // The scan over row lengths: two launches.
 template <class Traits, class Length>
@@ -185,55 +160,5 @@ struct Swa {
     return call.launched("row");
   }
 };
-
-template <class Kernel>
-const typename Kernel::Descriptor& descriptor_of(const void* descriptor) {
-  return *static_cast<const typename Kernel::Descriptor*>(descriptor);
-}
-
-template <class Kernel>
-exactk_status supports(const void* descriptor, char* text, size_t bytes) {
-  return Kernel::check(Kernel::kName, descriptor_of<Kernel>(descriptor), {text, bytes});
-}
-
-template <class Kernel>
-int64_t workspace_bytes(const void* descriptor) {
-  return supports<Kernel>(descriptor, nullptr, 0) == EXACTK_OK
-             ? Kernel::workspace(descriptor_of<Kernel>(descriptor))
-             : 0;
-}
-
-template <class Kernel>
-exactk_status launch(const void* descriptor, char* text, size_t bytes) {
-  const auto& d = descriptor_of<Kernel>(descriptor);
-  const Message message{text, bytes};
-  exactk_status status = supports<Kernel>(descriptor, text, bytes);
-  if (status == EXACTK_OK) {
-    status = check_workspace(Kernel::kName, Kernel::workspace(d), d.workspace, d.workspace_bytes,
-                             message);
-  }
-  if (status != EXACTK_OK) {
-    return status;
-  }
-  const Call call{Kernel::kName, static_cast<hipStream_t>(d.stream), message};
-  using Traits = typename Kernel::Traits;
-  return Kernel::template enqueue<Traits>(call, Traits::adapted(d)) ? EXACTK_OK : EXACTK_ERROR;
-}
-
-// Not constexpr: a constant would be made for the device as well, where these functions are not.
-template <class Kernel>
-exactk_kernel describe(const char* description) {
-  return {sizeof(exactk_kernel),
-          EXACTK_MODE_REPEATABLE | EXACTK_MODE_KERNELS_ONLY,
-          Kernel::kName,
-          Kernel::kOp,
-          description,
-          &supports<Kernel>,
-          &workspace_bytes<Kernel>,
-          &launch<Kernel>,
-          EXACTK_NAN_ORDERED,
-          0,
-          {}};
-}
 
 }  // namespace exactk::kernels::index

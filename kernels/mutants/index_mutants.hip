@@ -278,60 +278,60 @@ struct SwaSlotIn32Bits : index::Swa {
   static constexpr const char* kName = "mutant.swa_slot_in_32_bits";
 };
 
-const exactk_kernel kWindowNotGathered = index::describe<WindowNotGathered>(
-    "combine.fused whose windows begin before the gathered region.");
-const exactk_kernel kNegativeLength = index::describe<NegativeLength>(
+const exactk_kernel kWindowNotGathered =
+    describe<WindowNotGathered>("combine.fused whose windows begin before the gathered region.");
+const exactk_kernel kNegativeLength = describe<NegativeLength>(
     "combine.fused with negative lengths where a sequence is shorter than its query.");
 const exactk_kernel kFirstQueryIgnored =
-    index::describe<FirstQueryIgnored>("combine.fused that takes query_start_loc to begin at 0.");
-const exactk_kernel kCombineTailKept = index::describe<CombineTailKept>(
-    "combine.fused that does not write -1 behind the entries of a row.");
+    describe<FirstQueryIgnored>("combine.fused that takes query_start_loc to begin at 0.");
+const exactk_kernel kCombineTailKept =
+    describe<CombineTailKept>("combine.fused that does not write -1 behind the entries of a row.");
 const exactk_kernel kRatioZeroIsOne =
-    index::describe<RatioZeroIsOne>("combine.fused that takes ratio 0 for 1.");
-const exactk_kernel kTopkWidthIsStride = index::describe<TopkWidthIsStride>(
+    describe<RatioZeroIsOne>("combine.fused that takes ratio 0 for 1.");
+const exactk_kernel kTopkWidthIsStride = describe<TopkWidthIsStride>(
     "combine.fused that takes the width of the local indices for their stride.");
-const exactk_kernel kIndptrOfCounts = index::describe<IndptrOfCounts>(
-    "combine.fused whose indptr holds row lengths instead of their sums.");
-const exactk_kernel kWindowOfFirstRequest = index::describe<WindowOfFirstRequest>(
+const exactk_kernel kIndptrOfCounts =
+    describe<IndptrOfCounts>("combine.fused whose indptr holds row lengths instead of their sums.");
+const exactk_kernel kWindowOfFirstRequest = describe<WindowOfFirstRequest>(
     "combine.fused whose window entries lack their request's first workspace row.");
 const exactk_kernel kSlotIn32Bits =
-    index::describe<SlotIn32Bits>("translate.rows that computes slots in 32 bits.");
-const exactk_kernel kRequestsOfOneSize = index::describe<RequestsOfOneSize>(
+    describe<SlotIn32Bits>("translate.rows that computes slots in 32 bits.");
+const exactk_kernel kRequestsOfOneSize = describe<RequestsOfOneSize>(
     "translate.rows that takes all requests to have the same number of tokens.");
-const exactk_kernel kInvalidSlotKept = index::describe<InvalidSlotKept>(
+const exactk_kernel kInvalidSlotKept = describe<InvalidSlotKept>(
     "translate.rows that does not write the slot of an invalid index, positional.");
-const exactk_kernel kSumNotReset = index::describe<SumNotReset>(
+const exactk_kernel kSumNotReset = describe<SumNotReset>(
     "translate.rows whose flat lists begin where the workspace's last call ended.");
-const exactk_kernel kTableWidthIsStride = index::describe<TableWidthIsStride>(
+const exactk_kernel kTableWidthIsStride = describe<TableWidthIsStride>(
     "translate.rows that takes the width of the block table for its stride.");
 const exactk_kernel kCapIsWidth =
-    index::describe<CapIsWidth>("translate.rows that takes the width of its rows for the cap.");
-const exactk_kernel kWindowBeginsLate = index::describe<WindowBeginsLate>(
+    describe<CapIsWidth>("translate.rows that takes the width of its rows for the cap.");
+const exactk_kernel kWindowBeginsLate = describe<WindowBeginsLate>(
     "swa.rows whose window is one position too long when it first leaves position 0.");
-const exactk_kernel kImageWidensTwice = index::describe<ImageWidensTwice>(
+const exactk_kernel kImageWidensTwice = describe<ImageWidensTwice>(
     "combine.fused whose windows begin as far before the window as an image reaches.");
-const exactk_kernel kRequestsIn32Lanes = index::describe<RequestsIn32Lanes>(
+const exactk_kernel kRequestsIn32Lanes = describe<RequestsIn32Lanes>(
     "combine.fused that counts the requests before a token in 32 lanes.");
-const exactk_kernel kReachedLate = index::describe<ReachedLate>(
+const exactk_kernel kReachedLate = describe<ReachedLate>(
     "translate.rows whose capped rows lack the entry that a position completes.");
 const exactk_kernel kPaddingCounts =
-    index::describe<PaddingCounts>("translate.rows that counts the entries of invalid tokens.");
-const exactk_kernel kBelievableSlotKept = index::describe<BelievableSlotKept>(
+    describe<PaddingCounts>("translate.rows that counts the entries of invalid tokens.");
+const exactk_kernel kBelievableSlotKept = describe<BelievableSlotKept>(
     "translate.rows that does not write the slot of an invalid index if it holds no negative.");
-const exactk_kernel kSumsOverlap = index::describe<SumsOverlap>(
+const exactk_kernel kSumsOverlap = describe<SumsOverlap>(
     "translate.rows without the barrier between reading sums and writing the next.");
 const exactk_kernel kWavesOf64 =
-    index::describe<WavesOf64>("translate.rows that takes waves to have 64 lanes.");
-const exactk_kernel kBlockSizePowerOf2 = index::describe<BlockSizePowerOf2>(
+    describe<WavesOf64>("translate.rows that takes waves to have 64 lanes.");
+const exactk_kernel kBlockSizePowerOf2 = describe<BlockSizePowerOf2>(
     "translate.rows that takes the largest power of two for the block size.");
-const exactk_kernel kPackedRowTooLong = index::describe<PackedRowTooLong>(
-    "translate.rows whose packed rows are not limited to k entries.");
-const exactk_kernel kCompactByArrival = index::describe<CompactByArrival>(
+const exactk_kernel kPackedRowTooLong =
+    describe<PackedRowTooLong>("translate.rows whose packed rows are not limited to k entries.");
+const exactk_kernel kCompactByArrival = describe<CompactByArrival>(
     "translate.rows whose compact rows are in the order in which threads arrive.");
-const exactk_kernel kRowEndNotAwaited = index::describe<RowEndNotAwaited>(
+const exactk_kernel kRowEndNotAwaited = describe<RowEndNotAwaited>(
     "combine.fused without the barrier between writing the end of a row and reading it.");
 const exactk_kernel kSwaSlotIn32Bits =
-    index::describe<SwaSlotIn32Bits>("swa.rows that computes slots in 32 bits.");
+    describe<SwaSlotIn32Bits>("swa.rows that computes slots in 32 bits.");
 
 const Mutant kMutants[] = {
     {&kWindowNotGathered, "combine.fused", "F05",
