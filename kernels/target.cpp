@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "kernels/attention/attention_kernels.h"
 #include "kernels/chain/chain_kernels.h"
 #include "kernels/index/index_kernels.h"
 #include "kernels/mutants/chain_mutants.h"
@@ -18,7 +19,8 @@ constexpr const exactk_kernel* kShipped[] = {
     &topk::kTopkGated,          &topk::kTopkPrefillBlock,  &topk::kTopkPrefillStable,
     &index::kCombineFused,      &index::kCombineFillFirst, &index::kTranslateRows,
     &index::kSwaRows,           &chain::kChainDecodeAuto,  &chain::kChainDecodeStable,
-    &chain::kChainPrefillBlock,
+    &chain::kChainPrefillBlock, &attention::kPrefillTiles, &attention::kDecodeRows,
+    &attention::kDecodeSplit,
 };
 
 std::vector<Mutant> all_mutants() {

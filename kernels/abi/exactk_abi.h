@@ -377,6 +377,7 @@ typedef struct exactk_sparse_prefill {
   int64_t dim_v;          /* 1 to dim */
   int64_t key_count;      /* >= 1 */
   int64_t k;              /* slots per row, >= 1; ragged: the most of a row */
+  int64_t max_len_hint;   /* host-known most entries of a row at this call; frozen by a capture */
   int64_t index_stride_elems; /* dense, full: of indices, >= k */
   int64_t out_stride_elems;   /* between tokens of out, >= heads * dim_v */
   double scale;               /* of a score; taken as float */
@@ -408,6 +409,7 @@ typedef struct exactk_kv_list {
   int64_t block_size;
   int64_t block_stride_bytes; /* a multiple of 4, at least what the format needs */
   int64_t k;                  /* slots per row; ragged: the most of a row; 0: no such list */
+  int64_t max_len_hint; /* host-known most entries of a row at this call; frozen by a capture */
   int64_t index_stride_elems; /* dense, full: of indices, >= k */
   int32_t fp8;                /* exactk_fp8; not for bf16 */
   int32_t reserved;
