@@ -29,7 +29,9 @@ struct TargetKernels {
   // topk.gated; topk.prefill: topk.prefill_block, topk.prefill_stable; index.combine:
   // combine.fused, combine.fill_first; index.translate: translate.rows; index.swa: swa.rows;
   // chain.decode: chain.decode_auto, chain.decode_stable; chain.prefill: chain.prefill_block;
-  // logits.mqa: mqa.tiles; logits.mqa_paged: mqa.paged_tiles; in this order.
+  // logits.mqa: mqa.tiles; logits.mqa_paged: mqa.paged_tiles; attention.sparse_prefill:
+  // attention.prefill_tiles; attention.sparse_decode: attention.decode_rows,
+  // attention.decode_split; in this order.
   std::span<const exactk_kernel* const> shipped;
   std::span<const Mutant> mutants;
   FillFunctions fill;

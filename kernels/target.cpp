@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "kernels/attention/attention_kernels.h"
 #include "kernels/chain/chain_kernels.h"
 #include "kernels/index/index_kernels.h"
 #include "kernels/logits/logits_kernels.h"
@@ -21,6 +22,7 @@ constexpr const exactk_kernel* kShipped[] = {
     &index::kCombineFused,      &index::kCombineFillFirst, &index::kTranslateRows,
     &index::kSwaRows,           &chain::kChainDecodeAuto,  &chain::kChainDecodeStable,
     &chain::kChainPrefillBlock, &logits::kMqaTiles,        &logits::kMqaPagedTiles,
+    &attention::kPrefillTiles,  &attention::kDecodeRows,   &attention::kDecodeSplit,
 };
 
 std::vector<Mutant> all_mutants() {

@@ -330,6 +330,121 @@ typedef struct exactk_mqa_logits_paged {
   void* stream;
 } exactk_mqa_logits_paged;
 
+/* Which slots of an index list count. */
+typedef enum exactk_attention_variant {
+  EXACTK_ATTENTION_DENSE = 0, /* rows of k slots, the first lens[.] of them count */
+  EXACTK_ATTENTION_FULL = 1,  /* rows of k slots, all count; no lens */
+  EXACTK_ATTENTION_RAGGED = 2 /* a flat list: row t has [indptr[t], indptr[t + 1]) */
+} exactk_attention_variant;
+
+/* How the launch rounds: the judge's bounds follow from it, docs/CONTRACTS.md says how. Filled by
+ * the host side of the launch. It comes zeroed; 0 stands for the largest error that the contract
+ * allows, so a kernel that fills in nothing is judged the least sharply. */
+typedef struct exactk_attention_report {
+  uint32_t struct_size;
+  uint32_t unanswered;     /* flags, EXACTK_UNANSWERED_*: what the kernel never writes */
+  double unit;             /* of a sum; 0: 2^-24. 2^-23 where a matrix unit truncates */
+  double function_error;   /* of exp and log, relative (log: absolute below 1); 0: 2^-21 */
+  double probability_unit; /* rounding of a weight before it meets values; 0: 2^-8, bf16;
+                              negative: none */
+  int64_t dot_roundings;   /* that a product of a score passes; 0: dim */
+  int64_t sum_roundings;   /* that a term of a sum over entries passes; 0: the entries */
+  int64_t rescalings;      /* changes of the running maximum, at most; 0: the entries */
+} exactk_attention_report;
+
+#define EXACTK_UNANSWERED_LSE (1u << 0)
+#define EXACTK_UNANSWERED_MAX (1u << 1)
+
+/* Sparse MLA attention of a prefill: per token and head one softmax over the keys that the token's
+ * entries name. An entry counts if 0 <= index < key_count; one that occurs twice counts twice.
+ * Keys that no entry names must not be read: they may hold NaN. */
+typedef struct exactk_sparse_prefill {
+  uint32_t struct_size;
+  int32_t variant;        /* exactk_attention_variant */
+  const uint16_t* query;  /* bf16, [tokens, heads, dim], contiguous */
+  const uint16_t* keys;   /* bf16, [key_count, dim], contiguous; the first dim_v columns are the
+                             values */
+  const int32_t* indices; /* [tokens, k]; ragged: flat, at most tokens * k; any value may occur */
+  const int32_t* lens;    /* dense: [tokens], clamped to [0, k]; read on the device; else NULL */
+  const int32_t* indptr;  /* ragged: [tokens + 1], ascending; read on the device; else NULL */
+  const float* sink;      /* [heads], natural logarithm; NULL: none */
+  uint16_t* out;          /* out, bf16, [tokens, heads, dim_v]; gaps between tokens untouched */
+  float* lse;             /* out, [tokens, heads], natural, without the sink; NULL: not wanted */
+  float* max_score;       /* out, [tokens, heads], the largest scaled score; NULL: not wanted */
+  int64_t tokens;         /* >= 1 */
+  int64_t heads;          /* >= 1 */
+  int64_t dim;            /* of query and key, >= 1 */
+  int64_t dim_v;          /* 1 to dim */
+  int64_t key_count;      /* >= 1 */
+  int64_t k;              /* slots per row, >= 1; ragged: the most of a row */
+  int64_t max_len_hint;   /* host-known most entries of a row at this call; frozen by a capture */
+  int64_t index_stride_elems; /* dense, full: of indices, >= k */
+  int64_t out_stride_elems;   /* between tokens of out, >= heads * dim_v */
+  double scale;               /* of a score; taken as float */
+  void* workspace;
+  int64_t workspace_bytes;
+  void* stream;
+  exactk_attention_report* report; /* NULL: not wanted */
+} exactk_sparse_prefill;
+
+/* How a cache holds a key of `dim` columns, the last `rope` of them bf16. docs/CONTRACTS.md has the
+ * layouts; with nope = dim - rope: */
+typedef enum exactk_kv_format {
+  EXACTK_KV_BF16 = 0, /* dim bf16 per slot; rope says nothing */
+  EXACTK_KV_V32 = 1,  /* per slot nope fp8, ceil(nope / 128) float scales, rope bf16; nope is a
+                         multiple of 4, rope of 2 */
+  EXACTK_KV_V4 = 2    /* per slot nope fp8, rope bf16; behind all slots of the block, per slot
+                         ceil(nope / 64) UE8M0 scales, filled up to a multiple of 8 bytes; nope is
+                         even */
+} exactk_kv_format;
+
+/* A paged cache and, per row, the slots of it that count. Slot s is at offset s % block_size of
+ * block s / block_size; an entry counts if 0 <= s < blocks * block_size. */
+typedef struct exactk_kv_list {
+  const void* cache;      /* [blocks], 16-byte aligned */
+  const int32_t* indices; /* [tokens, k]; ragged: flat, at most tokens * k; any value may occur */
+  const int32_t* lens;    /* dense: [requests], clamped to [0, k]; read on the device; else NULL */
+  const int32_t* indptr;  /* ragged: [tokens + 1], ascending; read on the device; else NULL */
+  int64_t blocks;
+  int64_t block_size;
+  int64_t block_stride_bytes; /* a multiple of 4, at least what the format needs */
+  int64_t k;                  /* slots per row; ragged: the most of a row; 0: no such list */
+  int64_t max_len_hint; /* host-known most entries of a row at this call; frozen by a capture */
+  int64_t index_stride_elems; /* dense, full: of indices, >= k */
+  int32_t fp8;                /* exactk_fp8; not for bf16 */
+  int32_t reserved;
+} exactk_kv_list;
+
+/* Sparse MLA attention of a decode step: as the prefill, over the entries of both lists in one
+ * softmax. A key of fp8 is the float product of number and scale, rounded to bf16. Token t is query
+ * row t % next_n of request t / next_n. */
+typedef struct exactk_sparse_decode {
+  uint32_t struct_size;
+  int32_t variant; /* exactk_attention_variant, of both lists */
+  int32_t format;  /* exactk_kv_format, of both caches */
+  int32_t reserved;
+  const uint16_t* query; /* bf16, [tokens, heads, dim], contiguous */
+  exactk_kv_list main;   /* k >= 1 */
+  exactk_kv_list extra;  /* k 0: none */
+  const float* sink;     /* [heads], natural logarithm; NULL: none */
+  uint16_t* out;         /* out, bf16, [tokens, heads, dim_v]; gaps between tokens untouched */
+  float* lse;            /* out, [ceil(tokens / next_n), heads, next_n], natural, without the sink;
+                            places of no token untouched; NULL: not wanted */
+  float* max_score;      /* out, as lse, the largest scaled score; NULL: not wanted */
+  int64_t tokens;        /* >= 1 */
+  int64_t next_n;        /* query rows per request, >= 1 */
+  int64_t heads;         /* >= 1 */
+  int64_t dim;           /* of query and key, >= 1 */
+  int64_t dim_v;         /* 1 to dim */
+  int64_t rope;          /* 0 to dim */
+  int64_t out_stride_elems; /* between tokens of out, >= heads * dim_v */
+  double scale;             /* of a score; taken as float */
+  void* workspace;
+  int64_t workspace_bytes;
+  void* stream;
+  exactk_attention_report* report; /* NULL: not wanted */
+} exactk_sparse_decode;
+
 /* What a kernel does with NaN among the logits in view. */
 typedef enum exactk_nan_policy {
   EXACTK_NAN_ORDERED = 0,  /* takes them, ordered by their bits: +NaN best, -NaN worst */
@@ -350,6 +465,8 @@ typedef struct exactk_limits {
  *   topk.decode exactk_topk_decode      index.combine exactk_combine      index.swa exactk_swa
  *   topk.prefill exactk_topk_prefill    index.translate exactk_translate  chain.* exactk_chain
  *   logits.mqa   exactk_mqa_logits      logits.mqa_paged exactk_mqa_logits_paged
+ *   attention.sparse_prefill exactk_sparse_prefill
+ *   attention.sparse_decode exactk_sparse_decode
  * `message` gets one sentence on anything but EXACTK_OK. supports() and workspace_bytes() are asked
  * before there are buffers: the pointers of the descriptor are NULL then. The descriptor is gone
  * after the call; what the stream needs later has to be copied. */
