@@ -4,6 +4,7 @@
 
 #include "kernels/attention/attention_kernels.h"
 #include "kernels/chain/chain_kernels.h"
+#include "kernels/chain/step_kernels.h"
 #include "kernels/index/index_kernels.h"
 #include "kernels/logits/logits_kernels.h"
 #include "kernels/mutants/chain_mutants.h"
@@ -23,6 +24,7 @@ constexpr const exactk_kernel* kShipped[] = {
     &index::kSwaRows,           &chain::kChainDecodeAuto,  &chain::kChainDecodeStable,
     &chain::kChainPrefillBlock, &logits::kMqaTiles,        &logits::kMqaPagedTiles,
     &attention::kPrefillTiles,  &attention::kDecodeRows,   &attention::kDecodeSplit,
+    &chain::kStepAuto,          &chain::kStepFilled,
 };
 
 std::vector<Mutant> all_mutants() {

@@ -445,6 +445,22 @@ typedef struct exactk_sparse_decode {
   exactk_attention_report* report; /* NULL: not wanted */
 } exactk_sparse_decode;
 
+/* The sparse part of a decode step on one stream: indexer logits into a workspace with any
+ * contents, their top-k, its indices as slots of the cache, attention over these slots. Each stage
+ * reads what the one before wrote: topk->logits is logits->logits, translate->indices is
+ * topk->indices, attention->main.indices is translate->slots and, ragged, its indptr
+ * translate->indptr. All run on the stream of the logits, in their workspace: workspace_bytes() of
+ * the step is what the stages need, each rounded up to 256, in this order. Stream and workspace of
+ * the others are not read; the report of the top-k counts its own kernels. */
+typedef struct exactk_decode_step {
+  uint32_t struct_size;
+  uint32_t reserved;
+  exactk_mqa_logits_paged* logits;
+  exactk_topk_decode* topk;
+  exactk_translate* translate; /* positional or compact with attention full, ragged with ragged */
+  exactk_sparse_decode* attention;
+} exactk_decode_step;
+
 /* What a kernel does with NaN among the logits in view. */
 typedef enum exactk_nan_policy {
   EXACTK_NAN_ORDERED = 0,  /* takes them, ordered by their bits: +NaN best, -NaN worst */
@@ -467,6 +483,7 @@ typedef struct exactk_limits {
  *   logits.mqa   exactk_mqa_logits      logits.mqa_paged exactk_mqa_logits_paged
  *   attention.sparse_prefill exactk_sparse_prefill
  *   attention.sparse_decode exactk_sparse_decode
+ *   step.decode  exactk_decode_step
  * `message` gets one sentence on anything but EXACTK_OK. supports() and workspace_bytes() are asked
  * before there are buffers: the pointers of the descriptor are NULL then. The descriptor is gone
  * after the call; what the stream needs later has to be copied. */

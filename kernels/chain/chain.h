@@ -5,11 +5,11 @@
 // constexpr const char* kName; static constexpr const exactk_kernel* kTopk, *kMapping; }.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 
 #include "kernels/abi/exactk_abi.h"
+#include "kernels/chain/shares.h"
 
 namespace exactk::kernels::chain {
 
@@ -46,20 +46,12 @@ struct Stages {
   typename Chain::Mapping mapping;
 };
 
-inline int64_t aligned(int64_t bytes) {
-  return (bytes + 255) / 256 * 256;
-}
-
 template <class Chain>
 Stages<Chain> stages_of(const exactk_chain& c) {
   Stages<Chain> stages{*Chain::topk(c), *Chain::mapping(c)};
-  const int64_t whole = stages.topk.workspace != nullptr ? stages.topk.workspace_bytes : 0;
-  const int64_t first = std::min(aligned(Chain::kTopk->workspace_bytes(&stages.topk)), whole);
-  stages.topk.workspace_bytes = first;
-  stages.mapping.workspace_bytes = whole - first;
-  stages.mapping.workspace =
-      whole > first ? static_cast<char*>(stages.topk.workspace) + first : nullptr;
-  stages.mapping.stream = stages.topk.stream;
+  Shares shares(stages.topk);
+  shares.give(*Chain::kTopk, stages.topk);
+  shares.give(*Chain::kMapping, stages.mapping);
   return stages;
 }
 
@@ -97,8 +89,8 @@ exactk_status supports(const void* descriptor, char* text, size_t bytes) {
 template <class Chain>
 int64_t workspace_bytes(const void* descriptor) {
   const exactk_chain& c = chain_of(descriptor);
-  return has_members<Chain>(c) ? aligned(Chain::kTopk->workspace_bytes(Chain::topk(c))) +
-                                     aligned(Chain::kMapping->workspace_bytes(Chain::mapping(c)))
+  return has_members<Chain>(c) ? share_of(*Chain::kTopk, Chain::topk(c)) +
+                                     share_of(*Chain::kMapping, Chain::mapping(c))
                                : 0;
 }
 

@@ -1,0 +1,142 @@
+// A decode step of four kernels of the C interface as one. Host code alone; the stages launch what
+// runs.
+//
+// A `Step` names itself and its stages: { static constexpr const char* kName; static constexpr
+// uint32_t kModes; static constexpr const exactk_kernel *kLogits, *kTopk, *kTranslate, *kAttention;
+// }. Its launch(const StepStages&, Message) enqueues the stages, by launch_stages() and whatever
+// else it puts between.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/abi/exactk_abi.h"
+#include "kernels/chain/shares.h"
+#include "kernels/check.h"
+
+namespace exactk::kernels::chain {
+
+// The descriptors of the stages, as they are launched.
+struct StepStages {
+  exactk_mqa_logits_paged logits;
+  exactk_topk_decode topk;
+  exactk_translate translate;
+  exactk_sparse_decode attention;
+};
+
+inline const exactk_decode_step& step_of(const void* descriptor) {
+  return *static_cast<const exactk_decode_step*>(descriptor);
+}
+
+inline bool has_stages(const exactk_decode_step& s) {
+  return s.logits != nullptr && s.topk != nullptr && s.translate != nullptr &&
+         s.attention != nullptr;
+}
+
+// Which form of attention reads what a form of the translation writes.
+inline bool forms_fit(const exactk_decode_step& s) {
+  switch (s.translate->variant) {
+    case EXACTK_TRANSLATE_POSITIONAL:
+    case EXACTK_TRANSLATE_COMPACT:
+      return s.attention->variant == EXACTK_ATTENTION_FULL;
+    case EXACTK_TRANSLATE_RAGGED:
+      return s.attention->variant == EXACTK_ATTENTION_RAGGED;
+    default:
+      return false;
+  }
+}
+
+inline bool is_connected(const exactk_decode_step& s) {
+  return s.topk->logits == s.logits->logits && s.translate->indices == s.topk->indices &&
+         s.attention->main.indices == s.translate->slots &&
+         s.attention->main.indptr == s.translate->indptr && s.attention->main.lens == nullptr;
+}
+
+inline bool sizes_fit(const exactk_decode_step& s) {
+  return s.topk->rows == s.logits->rows && s.translate->tokens == s.logits->rows &&
+         s.attention->tokens == s.logits->rows && s.topk->width == s.logits->width &&
+         s.translate->k == s.topk->k && s.attention->main.k == s.topk->k &&
+         s.translate->slot_bytes == int32_t{sizeof(int32_t)};
+}
+
+// EXACTK_ERROR and one sentence unless the stages make a step.
+template <class Step>
+exactk_status check(const exactk_decode_step& s, Message message) {
+  const char* wanted = nullptr;
+  if (!has_stages(s)) {
+    wanted = "descriptors of logits, top-k, translation and attention";
+  } else if (!is_connected(s)) {
+    wanted = "stages that read what the one before writes";
+  } else if (!sizes_fit(s)) {
+    wanted = "stages of the same rows, width and k, and slots of 4 bytes";
+  } else if (!forms_fit(s)) {
+    wanted = "attention full of a positional or compact translation, or both ragged";
+  }
+  if (wanted == nullptr) {
+    return EXACTK_OK;
+  }
+  return refuse({Step::kName, message}, EXACTK_ERROR, "needs %s; got others", wanted);
+}
+
+template <class Step>
+StepStages step_stages(const exactk_decode_step& s) {
+  StepStages stages{*s.logits, *s.topk, *s.translate, *s.attention};
+  Shares shares(stages.logits);
+  shares.give(*Step::kLogits, stages.logits);
+  shares.give(*Step::kTopk, stages.topk);
+  shares.give(*Step::kTranslate, stages.translate);
+  shares.give(*Step::kAttention, stages.attention);
+  return stages;
+}
+
+template <class Step>
+exactk_status step_supports(const void* descriptor, char* text, size_t bytes) {
+  const exactk_decode_step& s = step_of(descriptor);
+  exactk_status status = check<Step>(s, Message{text, bytes});
+  if (status == EXACTK_OK) status = Step::kLogits->supports(s.logits, text, bytes);
+  if (status == EXACTK_OK) status = Step::kTopk->supports(s.topk, text, bytes);
+  if (status == EXACTK_OK) status = Step::kTranslate->supports(s.translate, text, bytes);
+  if (status == EXACTK_OK) status = Step::kAttention->supports(s.attention, text, bytes);
+  return status;
+}
+
+template <class Step>
+int64_t step_workspace_bytes(const void* descriptor) {
+  const exactk_decode_step& s = step_of(descriptor);
+  if (!has_stages(s)) return 0;
+  return share_of(*Step::kLogits, s.logits) + share_of(*Step::kTopk, s.topk) +
+         share_of(*Step::kTranslate, s.translate) + share_of(*Step::kAttention, s.attention);
+}
+
+template <class Step>
+exactk_status launch_stages(const StepStages& stages, Message message) {
+  const auto [text, bytes] = message;
+  exactk_status status = Step::kLogits->launch(&stages.logits, text, bytes);
+  if (status == EXACTK_OK) status = Step::kTopk->launch(&stages.topk, text, bytes);
+  if (status == EXACTK_OK) status = Step::kTranslate->launch(&stages.translate, text, bytes);
+  if (status == EXACTK_OK) status = Step::kAttention->launch(&stages.attention, text, bytes);
+  return status;
+}
+
+template <class Step>
+exactk_status step_launch(const void* descriptor, char* text, size_t bytes) {
+  const exactk_decode_step& s = step_of(descriptor);
+  const exactk_status status = check<Step>(s, Message{text, bytes});
+  return status == EXACTK_OK ? Step::launch(step_stages<Step>(s), Message{text, bytes}) : status;
+}
+
+template <class Step>
+exactk_kernel describe_step(const char* description) {
+  return {sizeof(exactk_kernel),
+          Step::kModes,
+          Step::kName,
+          "step.decode",
+          description,
+          &step_supports<Step>,
+          &step_workspace_bytes<Step>,
+          &step_launch<Step>,
+          EXACTK_NAN_ORDERED,
+          0,
+          {}};
+}
+
+}  // namespace exactk::kernels::chain
