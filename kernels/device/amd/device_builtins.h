@@ -66,6 +66,13 @@ __device__ inline float __uint_as_float(uint32_t bits) {
   return __builtin_bit_cast(float, bits);
 }
 
+__device__ inline float expf(float value) {
+  return __builtin_elementwise_exp(value);
+}
+__device__ inline float logf(float value) {
+  return __builtin_elementwise_log(value);
+}
+
 __device__ inline uint64_t __ballot(int predicate) {
   return __builtin_amdgcn_ballot_w64(predicate != 0);
 }
@@ -74,6 +81,9 @@ __device__ inline int __lane_id() {
 }
 __device__ inline uint32_t __shfl(uint32_t value, int source) {
   return static_cast<uint32_t>(__builtin_amdgcn_ds_bpermute(source * 4, static_cast<int>(value)));
+}
+__device__ inline float __shfl(float value, int source) {
+  return __uint_as_float(__shfl(__builtin_bit_cast(uint32_t, value), source));
 }
 __device__ inline uint32_t __shfl_up(uint32_t value, unsigned delta) {
   const int self = __lane_id();

@@ -2,6 +2,8 @@
 // arguments, so that a report can name the line of a barrier without any change to the kernel.
 #pragma once
 
+#include <math.h>
+
 #include <bit>
 #include <concepts>
 #include <cstring>
