@@ -75,6 +75,49 @@ std::string Buffers::check_guards() const {
   return "";
 }
 
+std::vector<Output> Problem::outputs() const {
+  std::vector<Output> all;
+  for (const oracle::ExpectedTensor& want : expected()) {
+    const int64_t element_bytes = all.empty() ? slot_bytes : 4;
+    all.push_back({want.name, std::ssize(want.values) * element_bytes,
+                   all.empty() ? misalign * slot_bytes : 0});
+  }
+  return all;
+}
+
+std::vector<int64_t> Problem::widened(const oracle::ExpectedTensor& want, bool first,
+                                      Buffers& buffers) const {
+  if (first && slot_bytes == 8) {
+    return buffers.download<int64_t>(want.name);
+  }
+  const std::vector<int32_t> narrow = buffers.download<int32_t>(want.name);
+  return {narrow.begin(), narrow.end()};
+}
+
+std::string Problem::judge_tensor(const oracle::ExpectedTensor& want, bool first, Buffers& buffers,
+                                  uint8_t before) const {
+  const std::vector<int64_t> got = widened(want, first, buffers);
+  const int64_t held = first && slot_bytes == 8 ? poison<int64_t>(before) : poison<int32_t>(before);
+  const oracle::TensorJudgement judgement =
+      oracle::judge_exact(want, got, std::vector<int64_t>(got.size(), held));
+  if (judgement.ok()) {
+    return "";
+  }
+  const oracle::BadElement& bad = judgement.bad.front();
+  return fmt::format("{} row {} slot {}: {}, want {}, got {}; {} bad elements", want.name, bad.row,
+                     bad.slot, oracle::name(bad.kind), bad.want, bad.got, judgement.bad_elements);
+}
+
+std::string Problem::judge(Buffers& buffers, uint8_t before) const {
+  std::string error;
+  bool first = true;
+  for (const oracle::ExpectedTensor& want : expected()) {
+    error = error.empty() ? judge_tensor(want, first, buffers, before) : error;
+    first = false;
+  }
+  return error;
+}
+
 Bench::Bench(const exactk_kernel& kernel, Problem& problem, const Options& options)
     : kernel_(kernel), problem_(problem), options_(options) {
   auto device = open_device(kDeviceKind);
@@ -97,13 +140,10 @@ std::string Bench::prepare() {
     return broken_;
   }
   problem_.upload_inputs(*buffers_);
-  bool first = true;
-  for (const oracle::ExpectedTensor& want : problem_.expected()) {
-    const int64_t bytes = std::ssize(want.values) * (first ? problem_.slot_bytes : 4);
-    buffers_->upload(want.name,
-                     std::vector<uint8_t>(static_cast<size_t>(bytes), options_.output_byte),
-                     first ? problem_.misalign * problem_.slot_bytes : 0);
-    first = false;
+  for (const Output& output : problem_.outputs()) {
+    buffers_->upload(output.name,
+                     std::vector<uint8_t>(static_cast<size_t>(output.bytes), options_.output_byte),
+                     output.misalign_bytes);
   }
   if (workspace_bytes_ > 0) {
     buffers_->upload("workspace", std::vector<uint8_t>(static_cast<size_t>(workspace_bytes_),
@@ -135,39 +175,13 @@ std::string Bench::replay() {
   return text(device_->replay(stream_));
 }
 
-std::vector<int64_t> Bench::widened(const oracle::ExpectedTensor& want, bool first) {
-  if (first && problem_.slot_bytes == 8) {
-    return buffers_->download<int64_t>(want.name);
-  }
-  const std::vector<int32_t> narrow = buffers_->download<int32_t>(want.name);
-  return {narrow.begin(), narrow.end()};
-}
-
-std::string Bench::judge_tensor(const oracle::ExpectedTensor& want, bool first) {
-  const std::vector<int64_t> got = widened(want, first);
-  const int64_t before = first && problem_.slot_bytes == 8 ? poison<int64_t>(options_.output_byte)
-                                                           : poison<int32_t>(options_.output_byte);
-  const oracle::TensorJudgement judgement =
-      oracle::judge_exact(want, got, std::vector<int64_t>(got.size(), before));
-  if (judgement.ok()) {
-    return "";
-  }
-  const oracle::BadElement& bad = judgement.bad.front();
-  return fmt::format("{} row {} slot {}: {}, want {}, got {}; {} bad elements", want.name, bad.row,
-                     bad.slot, oracle::name(bad.kind), bad.want, bad.got, judgement.bad_elements);
-}
-
 std::string Bench::judge() {
   if (!broken_.empty()) {
     return broken_;
   }
   std::string error = text(device_->synchronize(stream_));
   error = error.empty() ? buffers_->check_guards() : error;
-  bool first = true;
-  for (const oracle::ExpectedTensor& want : problem_.expected()) {
-    error = error.empty() ? judge_tensor(want, first) : error;
-    first = false;
-  }
+  error = error.empty() ? problem_.judge(*buffers_, options_.output_byte) : error;
   return error.empty() ? buffers_->error() : error;
 }
 
