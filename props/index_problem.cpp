@@ -135,7 +135,7 @@ IndexProblem index_problem(const fixtures::Case& c) {
   p.c = c;
   p.op = index_op(c.op);
   p.shape = fixtures::index_shape(c);
-  p.local_from_topk = c.op == Op::kChainDecode || c.op == Op::kChainPrefill;
+  p.local_from_topk = !fixtures::reads(c.op, "indices") && p.op != IndexOp::kSwa;
   if (p.local_from_topk) p.shape.index_width = p.shape.index_stride = c.k;
   p.slot_bytes = c.slots == fixtures::SlotType::kInt64 ? 8 : 4;
   p.flat =

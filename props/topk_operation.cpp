@@ -124,9 +124,7 @@ Bytes TopkOperation::poison(int64_t step, int variant, size_t tensor) const {
     return bytes_of(std::vector<int32_t>(static_cast<size_t>(problem_.rows), kNotReported));
   }
   std::vector<int32_t> slots(static_cast<size_t>(tensors_[tensor].bytes / 4));
-  const bool chain =
-      case_.op == fixtures::Op::kChainDecode || case_.op == fixtures::Op::kChainPrefill;
-  if (chain) {
+  if (is_a_stage(case_.op)) {
     fixtures::poison_fill(case_, step, variant,
                           {problem_.out_stride, problem_.width, kChainPoisonSalt}, slots);
   } else {

@@ -76,9 +76,12 @@ TopkProblem topk_problem(const fixtures::Case& c, bool absolute) {
   p.width = shape.width;
   p.k = c.k;
   p.row_stride = fixtures::row_stride_elems(c);
-  const bool chain = c.op == Op::kChainDecode || c.op == Op::kChainPrefill;
-  p.out_stride = chain ? c.k : fixtures::out_stride_elems(c);
+  p.out_stride = is_a_stage(c.op) ? c.k : fixtures::out_stride_elems(c);
   return p;
+}
+
+bool is_a_stage(Op op) {
+  return op != Op::kTopkDecode && op != Op::kTopkPrefill;
 }
 
 oracle::TopkShape topk_shape(const TopkProblem& p) {

@@ -27,6 +27,9 @@ struct TopkProblem {
 };
 TopkProblem topk_problem(const fixtures::Case& c, bool absolute = false);
 
+// Whether the top-k of the operation is one of several stages.
+bool is_a_stage(fixtures::Op op);
+
 // The shape whose dispatch is predicted, with the case's tuning. `max_seq_len_hint`: the longest
 // row that the host knows of at the call; the width if it knows none.
 oracle::TopkShape topk_shape(const TopkProblem& problem);
