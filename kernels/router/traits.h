@@ -4,7 +4,6 @@
 
 #include "kernels/device/portable.h"
 
-#include <cmath>
 #include <cstdint>
 
 #include "kernels/abi/exactk_abi.h"
