@@ -159,7 +159,7 @@ TEST_P(RouterMutant, ShowsWhereItIsReached) {
   if (!shows_here(GetParam().mutant)) {
     GTEST_SKIP() << "shows for certain on the host device alone";
   }
-  const RouterProblem problem = GetParam().reached();
+  RouterProblem problem = GetParam().reached();
   EXPECT_EQ("", run(GetParam().base, problem, GetParam().options));
   const std::string verdict = run(GetParam().mutant, problem, GetParam().options);
   EXPECT_NE("", verdict);
@@ -170,7 +170,7 @@ TEST_P(RouterMutant, IsHarmlessElsewhere) {
   if (GetParam().passed_over == nullptr || !shows_here(GetParam().mutant)) {
     GTEST_SKIP() << "is elsewhere nowhere, or on the host device alone";
   }
-  const RouterProblem problem = GetParam().passed_over();
+  RouterProblem problem = GetParam().passed_over();
   EXPECT_EQ("", run(GetParam().base, problem));
   EXPECT_EQ("", run(GetParam().mutant, problem));
 }

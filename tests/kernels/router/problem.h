@@ -1,10 +1,10 @@
-// Small inputs of the router, and a launch that is judged row by row. Values are drawn by the
-// counter generator, so that a problem is a function of its numbers.
+// Small inputs of the router, whose answers are judged row by row. Values are drawn by the counter
+// generator, so that a problem is a function of its numbers.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "kernels/abi/exactk_abi.h"
@@ -29,7 +29,7 @@ struct RouterNumbers {
   uint64_t seed = 1;
 };
 
-struct RouterProblem {
+struct RouterProblem final : Problem {
   RouterNumbers n;
   std::vector<float> logits;  // [tokens, experts], bf16 where it is meant to be
   std::vector<float> bias;    // [experts], or empty
@@ -37,22 +37,22 @@ struct RouterProblem {
   float& logit(int64_t token, int64_t expert) {
     return logits[static_cast<size_t>(token * n.experts + expert)];
   }
+
+  std::vector<Output> outputs() const override;
+  // "token 3: intruder, expert 5"
+  std::string judge(Buffers& buffers, uint8_t before) const override;
+  void upload_inputs(Buffers& buffers) const override;
+  const void* descriptor(const Buffers& buffers, const Place& place) override;
+
+ private:
   oracle::RouterSpec spec() const;
+  std::string judge_row(int64_t token, std::span<const int32_t> ids, std::span<const float> weights,
+                        int32_t before) const;
+
+  exactk_router d_{};
 };
 
 // Logits in [-4, 4) and bias in [-0.5, 0.5), in steps that bf16 does not round.
 RouterProblem router_problem(const RouterNumbers& numbers);
-
-// The struct over these buffers; they may hold nothing yet.
-exactk_router describe(const RouterProblem& problem, const Buffers& buffers, void* stream);
-
-// Runs the kernel and judges every row, the gaps and the guards. Empty, or the first that is wrong:
-// "token 3: intruder, expert 5".
-std::string run(std::string_view kernel_name, const RouterProblem& problem,
-                const Options& options = {});
-
-// The same for a graph that is captured over the first problem and replayed over each.
-std::string replay(std::string_view kernel_name, const std::vector<RouterProblem>& problems,
-                   const Options& options = {});
 
 }  // namespace exactk::kernels::test
