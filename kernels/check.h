@@ -38,6 +38,8 @@ struct Number {
 exactk_status check_numbers(const Refusal& r, std::initializer_list<Number> numbers);
 
 inline constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::min();
+// One block each; on AMD the threads of a grid stay below 2^32.
+inline constexpr int64_t kTokensMax = (int64_t{1} << 24) - 1;
 
 // A stride matters only where there is a second row.
 constexpr int64_t least_stride(int64_t rows, int64_t width) {

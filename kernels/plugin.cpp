@@ -29,13 +29,14 @@ struct Op {
   bool logits = false;  // selects among logits
   bool next_n = false;
 };
-constexpr std::array<Op, 7> kOps = {{{"topk.decode", true, true},
+constexpr std::array<Op, 8> kOps = {{{"topk.decode", true, true},
                                      {"topk.prefill", true},
                                      {"index.combine"},
                                      {"index.translate"},
                                      {"index.swa"},
                                      {"chain.decode", true, true},
-                                     {"chain.prefill", true}}};
+                                     {"chain.prefill", true},
+                                     {"router.grouped_topk"}}};
 
 const Op* op_named(std::string_view name) {
   const auto found =

@@ -31,7 +31,8 @@ struct TargetKernels {
   // chain.decode: chain.decode_auto, chain.decode_stable; chain.prefill: chain.prefill_block;
   // logits.mqa: mqa.tiles; logits.mqa_paged: mqa.paged_tiles; attention.sparse_prefill:
   // attention.prefill_tiles; attention.sparse_decode: attention.decode_rows,
-  // attention.decode_split; step.decode: step.auto, step.filled; in this order.
+  // attention.decode_split; step.decode: step.auto, step.filled; router.grouped_topk: router.wave,
+  // router.ranks; in this order.
   std::span<const exactk_kernel* const> shipped;
   std::span<const Mutant> mutants;
   FillFunctions fill;

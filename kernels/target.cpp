@@ -10,7 +10,9 @@
 #include "kernels/mutants/chain_mutants.h"
 #include "kernels/mutants/index_mutants.h"
 #include "kernels/mutants/logits_mutants.h"
+#include "kernels/mutants/router_mutants.h"
 #include "kernels/mutants/topk_mutants.h"
+#include "kernels/router/router_kernels.h"
 #include "kernels/topk/topk_kernels.h"
 
 namespace exactk::kernels {
@@ -24,14 +26,16 @@ constexpr const exactk_kernel* kShipped[] = {
     &index::kSwaRows,           &chain::kChainDecodeAuto,  &chain::kChainDecodeStable,
     &chain::kChainPrefillBlock, &logits::kMqaTiles,        &logits::kMqaPagedTiles,
     &attention::kPrefillTiles,  &attention::kDecodeRows,   &attention::kDecodeSplit,
-    &chain::kStepAuto,          &chain::kStepFilled,
+    &chain::kStepAuto,          &chain::kStepFilled,       &router::kRouterWave,
+    &router::kRouterRanks,
 };
 
 std::vector<Mutant> all_mutants() {
   std::vector<Mutant> all;
   for (const std::span<const Mutant> some :
        {planted::topk_mutants(), planted::search_mutants(), planted::call_mutants(),
-        planted::index_mutants(), planted::chain_mutants(), planted::logits_mutants()}) {
+        planted::index_mutants(), planted::chain_mutants(), planted::logits_mutants(),
+        planted::router_mutants()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

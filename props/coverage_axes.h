@@ -47,10 +47,11 @@ constexpr uint32_t op_bit(fixtures::Op op) {
 inline constexpr uint32_t kOfLogits =
     op_bit(fixtures::Op::kTopkDecode) | op_bit(fixtures::Op::kTopkPrefill) |
     op_bit(fixtures::Op::kChainDecode) | op_bit(fixtures::Op::kChainPrefill);
-inline constexpr uint32_t kOfAll = (1u << 7) - 1;
+inline constexpr uint32_t kOfAll = ((1u << 7) - 1) | op_bit(fixtures::Op::kRouter);
 
 std::span<const Axis> launch_axes();   // how it is launched: every operation
 std::span<const Axis> logits_axes();   // what a selection looks at
+std::span<const Axis> router_axes();   // what the router looks at
 std::span<const Axis> request_axes();  // what an index operation looks at
 
 // "-1", "0" or "+1" beside the edge, else nothing.

@@ -6,6 +6,7 @@
 #include "fixtures/session.h"
 #include "props/draws.h"
 #include "props/index_problem.h"
+#include "props/router_problem.h"
 
 namespace exactk::props {
 namespace {
@@ -33,10 +34,14 @@ struct Drawn {
   bool (*at_stake)(const Case& c);
 };
 constexpr Drawn kDrawn[] = {
-    {Op::kTopkDecode, 6, draw_topk, any_row},       {Op::kTopkPrefill, 2, draw_topk, any_row},
-    {Op::kCombine, 3, draw_requests, any_token},    {Op::kTranslate, 3, draw_requests, any_token},
-    {Op::kSwa, 1, draw_requests, any_token},        {Op::kChainDecode, 2, draw_topk, any_row},
+    {Op::kTopkDecode, 6, draw_topk, any_row},
+    {Op::kTopkPrefill, 2, draw_topk, any_row},
+    {Op::kCombine, 3, draw_requests, any_token},
+    {Op::kTranslate, 3, draw_requests, any_token},
+    {Op::kSwa, 1, draw_requests, any_token},
+    {Op::kChainDecode, 2, draw_topk, any_row},
     {Op::kChainPrefill, 2, draw_requests, any_row},
+    {Op::kRouter, 2, draw_router, any_choice_at_stake},
 };
 
 bool is_wanted(const DrawLimits& limits, Op op) {

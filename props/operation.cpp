@@ -3,6 +3,7 @@
 #include "props/chain_operation.h"
 #include "props/device_fill.h"
 #include "props/index_operation.h"
+#include "props/router_operation.h"
 #include "props/topk_operation.h"
 #include "props/trial.h"
 
@@ -25,11 +26,12 @@ std::unique_ptr<Operation> make_operation(const fixtures::Case& c, const KernelU
     case Op::kChainDecode:
     case Op::kChainPrefill:
       return std::make_unique<ChainOperation>(c, kernel);
+    case Op::kRouter:
+      return std::make_unique<RouterOperation>(c, kernel);
     case Op::kMqaLogits:
     case Op::kMqaPaged:
     case Op::kSparsePrefill:
     case Op::kSparseDecode:
-    case Op::kRouter:
     case Op::kDecodeStep:
       break;  // no kernel takes them yet
   }

@@ -29,9 +29,13 @@ constexpr Size kCounts[] = {{"rows", &Case::rows, 1},
                             {"next_n", &Case::next_n, 1},
                             {"requests", &Case::requests, 1},
                             {"extra", &Case::extra, 0}};
-constexpr Size kExtents[] = {{"width", &Case::width, 1}, {"context", &Case::context, 1}};
-constexpr Size kSizes[] = {
-    {"k", &Case::k, 1}, {"window", &Case::window, 1}, {"images", &Case::images, 0}};
+constexpr Size kExtents[] = {
+    {"width", &Case::width, 1}, {"context", &Case::context, 1}, {"experts", &Case::experts, 1}};
+constexpr Size kSizes[] = {{"k", &Case::k, 1},
+                           {"window", &Case::window, 1},
+                           {"images", &Case::images, 0},
+                           {"groups", &Case::groups, 1},
+                           {"topk_groups", &Case::topk_groups, 1}};
 
 constexpr int64_t Case::*kStrides[] = {&Case::row_stride,   &Case::column_stride,
                                        &Case::out_stride,   &Case::index_width,
@@ -118,7 +122,7 @@ std::vector<int64_t> towards(int64_t value, int64_t floor) {
 std::vector<int64_t> edges_below(const Case& c, int64_t value) {
   constexpr size_t kEdgesKept = 2;
   std::vector<int64_t> edges = length_edges(c);
-  if (reads(c.op, "rows")) {
+  if (reads(c.op, "rows") && reads(c.op, "arch")) {
     const std::vector<int64_t> policy = oracle::length_edges(topk_shape(topk_problem(c)));
     edges.insert(edges.end(), policy.begin(), policy.end());
   }
@@ -284,7 +288,11 @@ class Candidates {
     if (hints_.last_step < 0 || hints_.last_step >= launch_count(c_)) return;
     if (!hints_.failing_rows.empty()) {
       const int64_t row = hints_.failing_rows.front();
-      reads(c_.op, "rows") ? focus_row(row) : focus_token(row);
+      if (!reads(c_.op, "lens")) {
+        set("diagnosis", &Case::rows, row + 1);
+      } else {
+        reads(c_.op, "rows") ? focus_row(row) : focus_token(row);
+      }
     }
     if (c_.session.count == 0) set("diagnosis", &Case::replays, hints_.last_step);
   }
@@ -530,9 +538,11 @@ ShrinkMeasure shrink_measure(const Case& c) {
           c.session.count > 0 ? 2 + c.session.count : static_cast<int64_t>(c.launch),
           rows_of(c),
           by_rows ? c.next_n : c.requests,
-          by_rows ? c.width : c.context,
+          reads(c.op, "experts") ? c.experts
+          : by_rows              ? c.width
+                                 : c.context,
           rank(c.lens),
-          c.k + c.window + c.images,
+          c.k + c.window + c.images + c.groups + c.topk_groups,
           rank(c.query_lens) + c.cap.count + c.replay_lens.count + rank(c.starts) +
               static_cast<int64_t>(c.indices.kind),
           sum(c.lens) + sum(c.query_lens) + sum(c.replay_lens) + sum(c.cap) + sum(c.starts),

@@ -461,6 +461,38 @@ typedef struct exactk_decode_step {
   exactk_sparse_decode* attention;
 } exactk_decode_step;
 
+/* How a router turns logits into scores. */
+typedef enum exactk_router_scoring {
+  EXACTK_ROUTER_SIGMOID = 0,
+  EXACTK_ROUTER_SOFTMAX = 1
+} exactk_router_scoring;
+
+/* MoE router: per token the k experts with the largest score + bias within the topk_groups best
+ * groups, and their weights; docs/CONTRACTS.md has the formulas. */
+typedef struct exactk_router {
+  uint32_t struct_size;
+  int32_t scoring;     /* exactk_router_scoring */
+  int32_t logit_bytes; /* of logits and bias; 4: float, 2: bf16, taken as it is and computed in
+                          float */
+  int32_t has_bias;    /* 0 or 1; groups are compared by their two best with it, one without */
+  int32_t renormalize; /* 1: weights are divided by their sum over the chosen experts */
+  float scaling;       /* of the weights, renormalised or not; finite */
+  const void* logits;  /* [tokens, experts] */
+  const void* bias;    /* [experts]; NULL without */
+  int32_t* ids;        /* out, [tokens, k], in any order; gaps between rows stay untouched */
+  float* weights;      /* out, [tokens, k], of the expert in the same slot, without its bias */
+  int64_t tokens;      /* >= 1 */
+  int64_t experts;     /* >= 1, a multiple of groups */
+  int64_t groups;      /* >= 1; neighbours, experts / groups of them each */
+  int64_t topk_groups; /* 1 to groups */
+  int64_t k;           /* >= 1, at most what topk_groups groups have */
+  int64_t logit_stride_elems; /* >= experts */
+  int64_t out_stride_elems;   /* of ids and weights, >= k */
+  void* workspace;
+  int64_t workspace_bytes;
+  void* stream;
+} exactk_router;
+
 /* What a kernel does with NaN among the logits in view. */
 typedef enum exactk_nan_policy {
   EXACTK_NAN_ORDERED = 0,  /* takes them, ordered by their bits: +NaN best, -NaN worst */
@@ -484,6 +516,7 @@ typedef struct exactk_limits {
  *   attention.sparse_prefill exactk_sparse_prefill
  *   attention.sparse_decode exactk_sparse_decode
  *   step.decode  exactk_decode_step
+ *   router.grouped_topk exactk_router
  * `message` gets one sentence on anything but EXACTK_OK. supports() and workspace_bytes() are asked
  * before there are buffers: the pointers of the descriptor are NULL then. The descriptor is gone
  * after the call; what the stream needs later has to be copied. */

@@ -8,7 +8,6 @@ namespace exactk::kernels::attention {
 namespace {
 
 constexpr int64_t kIndexMax = std::numeric_limits<int32_t>::max();
-constexpr int64_t kTokensMax = (int64_t{1} << 24) - 1;  // AMD: threads of a grid stay below 2^32
 constexpr int64_t kDimMost = int64_t{1} << 20;          // products of extents stay in 64 bits
 constexpr int64_t kBlockBytesMost = int64_t{1} << 40;
 

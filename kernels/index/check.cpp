@@ -7,7 +7,6 @@ namespace exactk::kernels::index {
 namespace {
 
 constexpr int64_t kIndexMax = std::numeric_limits<int32_t>::max();
-constexpr int64_t kTokensMax = (int64_t{1} << 24) - 1;  // AMD: threads of a grid stay below 2^32
 
 // The entries of a flat list are counted in 31 bits by its indptr.
 exactk_status check_flat(const Refusal& r, int64_t tokens, int64_t slots) {

@@ -53,6 +53,10 @@ const std::map<std::string_view, Bound> kBounds = {
     {"mutant.key_of_16_bits", {2, 512}},
     {"mutant.zeros_tie", {2, 1024}},
     {"mutant.ties_dropped", {2, 128}},
+    // More experts than a wave has lanes, or a block threads.
+    {"mutant.partial_wave_missed", {2, 65}},
+    {"mutant.ranks_not_awaited", {2, 128}},
+    {"mutant.experts_per_thread", {2, 264}},
 };
 
 class Bench {
@@ -152,7 +156,8 @@ TEST_P(ShrinkMutants, BecomeSmallFromARandomCase) {
 
 INSTANTIATE_TEST_SUITE_P(Op, ShrinkMutants,
                          testing::Values("topk.decode", "topk.prefill", "index.combine",
-                                         "index.translate", "index.swa", "chain.decode"));
+                                         "index.translate", "index.swa", "chain.decode",
+                                         "router.grouped_topk"));
 
 }  // namespace
 }  // namespace exactk::tests

@@ -48,9 +48,16 @@ struct BlockSize {
   __declspec(property(get = get_x)) unsigned x;
   __device__ unsigned get_x() const { return __builtin_amdgcn_workgroup_size_x(); }
 };
+struct GridSize {
+  __declspec(property(get = get_x)) unsigned x;
+  __device__ unsigned get_x() const {
+    return __builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x();
+  }
+};
 inline constexpr ThreadIndex threadIdx;
 inline constexpr BlockIndex blockIdx;
 inline constexpr BlockSize blockDim;
+inline constexpr GridSize gridDim;
 struct WaveSize {
   __device__ operator int() const { return __builtin_amdgcn_wavefrontsize(); }
 };
@@ -84,6 +91,10 @@ __device__ inline uint32_t __shfl(uint32_t value, int source) {
 }
 __device__ inline float __shfl(float value, int source) {
   return __uint_as_float(__shfl(__builtin_bit_cast(uint32_t, value), source));
+}
+__device__ inline unsigned long long __shfl(unsigned long long value, int source) {
+  const uint32_t upper = __shfl(static_cast<uint32_t>(value >> 32), source);
+  return uint64_t{upper} << 32 | __shfl(static_cast<uint32_t>(value), source);
 }
 __device__ inline uint32_t __shfl_up(uint32_t value, unsigned delta) {
   const int self = __lane_id();

@@ -1,0 +1,12 @@
+// Kernels of the router with one planted fault each. They are never part of the shipped kernels.
+#pragma once
+
+#include <span>
+
+#include "kernels/registry.h"
+
+namespace exactk::kernels::planted {
+
+std::span<const Mutant> router_mutants();
+
+}  // namespace exactk::kernels::planted
