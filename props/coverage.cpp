@@ -16,14 +16,14 @@ using fixtures::Case;
 using fixtures::Op;
 
 const std::vector<std::span<const Axis>>& tables() {
-  static const std::vector<std::span<const Axis>> all = {launch_axes(), logits_axes(),
-                                                         request_axes(), router_axes()};
+  static const std::vector<std::span<const Axis>> all = {
+      launch_axes(), logits_axes(), request_axes(), numeric_axes(), router_axes()};
   return all;
 }
 
 std::vector<int64_t> lengths_of(const Case& c, int64_t step) {
   if (!fixtures::reads(c.op, "lens")) return {};
-  if (fixtures::reads(c.op, "pattern")) return fixtures::row_lengths(c, step);
+  if (fixtures::logits_shape(c).rows > 0) return fixtures::row_lengths(c, step);
   const std::vector<int32_t> lengths = fixtures::seq_lens(c, step);
   return {lengths.begin(), lengths.end()};
 }

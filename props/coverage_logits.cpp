@@ -396,6 +396,7 @@ void visit_gate(const Space& s, const Visit& visit) {
 }
 
 constexpr uint32_t kOfDecode = op_bit(Op::kTopkDecode) | op_bit(Op::kChainDecode);
+constexpr uint32_t kOfMqa = op_bit(Op::kMqaLogits) | op_bit(Op::kMqaPaged);
 constexpr uint32_t kOfTopk = op_bit(Op::kTopkDecode) | op_bit(Op::kTopkPrefill);
 
 constexpr Axis kAxes[] = {
@@ -420,10 +421,12 @@ constexpr Axis kAxes[] = {
     {"row stride", "elements from row to row", kOfLogits, visit_row_stride},
     {"column stride", "elements from column to column", kOfLogits, visit_column_stride},
     {"k", "how many are selected", kOfLogits, visit_k},
-    {"lengths", "the length rule", kOfLogits, visit_rule},
-    {"rows of a request", "drafts, and the shape of the lengths", kOfDecode, visit_request_rows},
-    {"least length", "the shortest sequence of a launch", kOfDecode | kOfTopk, visit_negative},
-    {"starts", "where rows begin", op_bit(Op::kTopkPrefill), visit_starts},
+    {"lengths", "the length rule", kOfLogits | kOfMqa, visit_rule},
+    {"rows of a request", "drafts, and the shape of the lengths", kOfDecode | op_bit(Op::kMqaPaged),
+     visit_request_rows},
+    {"least length", "the shortest sequence of a launch", kOfDecode | kOfTopk | kOfMqa,
+     visit_negative},
+    {"starts", "where rows begin", op_bit(Op::kTopkPrefill) | op_bit(Op::kMqaLogits), visit_starts},
     {"arch", "the architecture whose policy is followed", kOfLogits, visit_arch},
     {"numbers", "published or tuned numbers of the policy", kOfLogits, visit_numbers},
     {"gate", "what the path gate is asked with", op_bit(Op::kTopkDecode), visit_gate},

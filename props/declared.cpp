@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "props/topk_problem.h"
+#include "fixtures/lengths.h"
 
 namespace exactk::props {
 namespace {
@@ -15,12 +15,11 @@ std::string beyond(const char* what, int64_t limit, int64_t value) {
 }  // namespace
 
 std::string beyond_limits(const exactk_limits& limits, const fixtures::Case& c) {
-  using fixtures::Op;
-  std::string text = c.op == Op::kSwa ? "" : beyond("k", limits.k, c.k);
-  if (c.op == Op::kCombine || c.op == Op::kTranslate || c.op == Op::kSwa) return text;
-  const TopkProblem p = topk_problem(c);
-  if (text.empty()) text = beyond("a width", limits.width, p.width);
-  if (text.empty()) text = beyond("rows", limits.rows, p.rows);
+  std::string text = fixtures::reads(c.op, "k") ? beyond("k", limits.k, c.k) : "";
+  const fixtures::LogitsShape logits = fixtures::logits_shape(c);
+  if (logits.rows == 0) return text;
+  if (text.empty()) text = beyond("a width", limits.width, logits.width);
+  if (text.empty()) text = beyond("rows", limits.rows, logits.rows);
   if (text.empty()) text = beyond("next_n", limits.next_n, c.next_n);
   if (text.empty()) text = beyond("a column stride", limits.column_stride, c.column_stride);
   return text;

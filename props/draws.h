@@ -9,10 +9,12 @@
 
 namespace exactk::props {
 
-// Whole cases of an operation, normalized: topk.decode, topk.prefill and chain.decode; the others.
+// Whole cases of an operation, normalized: topk.decode, topk.prefill and chain.decode; index
+// operations and chain.prefill; logits.
 fixtures::Case draw_topk(fixtures::Op op, const DrawLimits& limits);
 fixtures::Case draw_requests(fixtures::Op op, const DrawLimits& limits);
 fixtures::Case draw_router(fixtures::Op op, const DrawLimits& limits);
+fixtures::Case draw_mqa(fixtures::Op op, const DrawLimits& limits);
 
 // Members that several operations read.
 uint64_t draw_seed();

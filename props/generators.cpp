@@ -42,6 +42,8 @@ constexpr Drawn kDrawn[] = {
     {Op::kChainDecode, 2, draw_topk, any_row},
     {Op::kChainPrefill, 2, draw_requests, any_row},
     {Op::kRouter, 2, draw_router, any_choice_at_stake},
+    {Op::kMqaLogits, 2, draw_mqa, any_row},
+    {Op::kMqaPaged, 3, draw_mqa, any_row},
 };
 
 bool is_wanted(const DrawLimits& limits, Op op) {

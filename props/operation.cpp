@@ -3,6 +3,7 @@
 #include "props/chain_operation.h"
 #include "props/device_fill.h"
 #include "props/index_operation.h"
+#include "props/logits_operation.h"
 #include "props/router_operation.h"
 #include "props/topk_operation.h"
 #include "props/trial.h"
@@ -23,13 +24,14 @@ std::unique_ptr<Operation> make_operation(const fixtures::Case& c, const KernelU
     case Op::kTranslate:
     case Op::kSwa:
       return std::make_unique<IndexOperation>(c, kernel);
+    case Op::kMqaLogits:
+    case Op::kMqaPaged:
+      return std::make_unique<LogitsOperation>(c, kernel);
     case Op::kChainDecode:
     case Op::kChainPrefill:
       return std::make_unique<ChainOperation>(c, kernel);
     case Op::kRouter:
       return std::make_unique<RouterOperation>(c, kernel);
-    case Op::kMqaLogits:
-    case Op::kMqaPaged:
     case Op::kSparsePrefill:
     case Op::kSparseDecode:
     case Op::kDecodeStep:

@@ -119,6 +119,11 @@ class Operation {
   virtual std::string difference(const std::vector<Bytes>&, const std::vector<Bytes>&) const {
     return "";
   }
+  // The same of launch `step`, where what is under contract is not the same at every launch.
+  virtual std::string launch_difference(int64_t, const std::vector<Bytes>& a,
+                                        const std::vector<Bytes>& b) const {
+    return difference(a, b);
+  }
   // Fills tensor 0 on the device; null: the operation has no logits.
   virtual kernels::Result<std::unique_ptr<DeviceFill>> device_fill(kernels::Device&) const;
 

@@ -208,9 +208,10 @@ bool judge(Run& run, const Course& at, ActionKind how,
   return true;
 }
 
-bool same_bytes(Run& run, const std::vector<Bytes>& a, const std::vector<Bytes>& b,
-                std::string_view what) {
-  const std::string difference = run.operation->difference(a, b);
+// Of launch `step` against the first time that it was done.
+bool same_bytes(Run& run, size_t step, const std::vector<Bytes>& again, std::string_view what) {
+  const std::string difference =
+      run.operation->launch_difference(static_cast<int64_t>(step), run.first_outputs[step], again);
   if (difference.empty()) return true;
   run.outcome.faults.add(oracle::FaultKind::kUnstable);
   decide(run, Verdict::kFailed, fmt::format("{}: {}", what, difference));
@@ -290,12 +291,11 @@ bool run_launch(Run& run, Course& at, ActionKind how) {
       continue;
     }
     if (repeat > 0 && promises_repeatable(run) &&
-        !same_bytes(run, run.first_outputs[step], result->outputs,
-                    "the same launch gives other bytes")) {
+        !same_bytes(run, step, result->outputs, "the same launch gives other bytes")) {
       return false;
     }
     if (repeat == 0 && (run.deterministic || promises_repeatable(run)) &&
-        !same_bytes(run, run.first_outputs[step], result->outputs,
+        !same_bytes(run, step, result->outputs,
                     "the answer depends on what output or workspace held before, so something "
                     "undefined is read")) {
       return false;
@@ -407,7 +407,7 @@ bool compare_launch_modes(Run& run) {
     if (!result) return false;
     const std::string what =
         fmt::format("launch mode {} gives other bytes than the first launch", fixtures::name(mode));
-    if (!same_bytes(run, run.first_outputs[0], result->outputs, what)) return false;
+    if (!same_bytes(run, 0, result->outputs, what)) return false;
   }
   return true;
 }

@@ -35,7 +35,9 @@ constexpr Size kSizes[] = {{"k", &Case::k, 1},
                            {"window", &Case::window, 1},
                            {"images", &Case::images, 0},
                            {"groups", &Case::groups, 1},
-                           {"topk_groups", &Case::topk_groups, 1}};
+                           {"topk_groups", &Case::topk_groups, 1},
+                           {"index_heads", &Case::index_heads, 1},
+                           {"index_dim", &Case::index_dim, 4}};
 
 constexpr int64_t Case::*kStrides[] = {&Case::row_stride,   &Case::column_stride,
                                        &Case::out_stride,   &Case::index_width,
@@ -95,6 +97,12 @@ int64_t query_len_max(const Case& c) {
 // Rows of the launch with the most, as far as the numbers alone say.
 int64_t rows_of(const Case& c) {
   return reads(c.op, "rows") ? c.rows : c.requests * query_len_max(c) + c.extra;
+}
+
+int64_t sizes_of(const Case& c) {
+  int64_t total = 0;
+  for (const Size& size : kSizes) total += c.*size.member;
+  return total;
 }
 
 int64_t members_given(const Case& c) {
@@ -337,9 +345,11 @@ class Candidates {
   // Everything that has a plain default, together and one by one. Sizes are not among them: their
   // defaults are rarely smaller, and then no candidates.
   void members() {
-    drop("members", {"tail", "poison", "workspace", "row_stride", "column_stride", "out_stride",
-                     "misalign", "index_width", "index_stride", "table_stride", "table", "slots",
-                     "invalid", "bad_requests", "extra", "skip", "images", "seed"});
+    drop("members",
+         {"tail",     "poison",       "workspace",    "row_stride",   "column_stride", "out_stride",
+          "misalign", "index_width",  "index_stride", "table_stride", "table",         "slots",
+          "invalid",  "bad_requests", "extra",        "skip",         "images",        "specials",
+          "scales",   "fp8",          "outside",      "compressed",   "seed"});
     for (const std::string_view key : given_keys(c_)) drop("members", {key});
   }
 
@@ -407,7 +417,7 @@ class Candidates {
     for (int64_t step = 0; step < launch_count(c_); ++step) {
       const std::vector<int32_t> lens = seq_lens(c_, step);
       const std::vector<int64_t> starts = row_starts(c_, step);
-      const bool started = c_.op == Op::kTopkPrefill;
+      const bool started = reads(c_.op, "starts");
       for (size_t i = 0; i < lens.size(); ++i) {
         if (lens[i] > 0) most = std::max<int64_t>(most, lens[i] + (started ? starts[i] : 0));
       }
@@ -489,6 +499,9 @@ class Candidates {
         set("rules", &Case::starts, StartRule{StartKind::kConst, 1, {value}});
     }
     set("rules", &Case::indices, IndexPattern{});
+    for (const int64_t most : towards(c_.numbers.values[0], 1))
+      set("rules", &Case::numbers, NumberRule{NumberKind::kIntegers, 1, {most}});
+    set("rules", &Case::numbers, NumberRule{NumberKind::kIntegers, 1, {1}});
     values("rules", &Case::cap, 0);
   }
 
@@ -542,10 +555,11 @@ ShrinkMeasure shrink_measure(const Case& c) {
           : by_rows              ? c.width
                                  : c.context,
           rank(c.lens),
-          c.k + c.window + c.images + c.groups + c.topk_groups,
+          sizes_of(c),
           rank(c.query_lens) + c.cap.count + c.replay_lens.count + rank(c.starts) +
-              static_cast<int64_t>(c.indices.kind),
-          sum(c.lens) + sum(c.query_lens) + sum(c.replay_lens) + sum(c.cap) + sum(c.starts),
+              static_cast<int64_t>(c.indices.kind) + static_cast<int64_t>(c.numbers.kind),
+          sum(c.lens) + sum(c.query_lens) + sum(c.replay_lens) + sum(c.cap) + sum(c.starts) +
+              sum(c.numbers),
           rank(c.pattern),
           sum(c.pattern),
           members_given(c),

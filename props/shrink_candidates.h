@@ -14,9 +14,10 @@ namespace exactk::props {
 // How big a case is, compared like a word: by the first number that differs. Every candidate is
 // smaller by it, and a word of so many numbers from 0 on cannot become smaller for ever. In order:
 // launches; launch mode; rows, or the most tokens; requests, or drafts of one; width or context; by
-// which rule lengths come; k, window and images; what other rules and their lists are; the sum of
-// their values; the pattern's kind; its arguments; members that are not the default, tuned numbers
-// and single logits counted each; the sum of strides and tuned numbers; characters of the text.
+// which rule lengths come; k, window, images, heads and dims; what other rules and their lists are;
+// the sum of their values; the pattern's kind; its arguments; members that are not the default,
+// tuned numbers and single logits counted each; the sum of strides and tuned numbers; characters of
+// the text.
 using ShrinkMeasure = std::array<int64_t, 14>;
 ShrinkMeasure shrink_measure(const fixtures::Case& c);
 
