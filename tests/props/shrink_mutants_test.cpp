@@ -157,7 +157,7 @@ TEST_P(ShrinkMutants, BecomeSmallFromARandomCase) {
 INSTANTIATE_TEST_SUITE_P(Op, ShrinkMutants,
                          testing::Values("topk.decode", "topk.prefill", "index.combine",
                                          "index.translate", "index.swa", "chain.decode",
-                                         "router.grouped_topk"));
+                                         "logits.mqa", "logits.mqa_paged", "router.grouped_topk"));
 
 }  // namespace
 }  // namespace exactk::tests

@@ -58,7 +58,7 @@ Outcome diagnosed(const Case& c, uint64_t seed) {
 
 void for_each_case(const std::function<void(const Case&, uint64_t seed)>& law) {
   for (const Op op : {Op::kTopkDecode, Op::kTopkPrefill, Op::kCombine, Op::kTranslate, Op::kSwa,
-                      Op::kChainDecode, Op::kChainPrefill}) {
+                      Op::kChainDecode, Op::kChainPrefill, Op::kMqaLogits, Op::kMqaPaged}) {
     for (int i = 0; i < kCases; ++i)
       law(props::draw_case(7, i, {60000, 6, {op}}), static_cast<uint64_t>(i));
   }
@@ -90,7 +90,7 @@ TEST(ShrinkCandidates, AreValidSmallerNotTheCaseItselfAndEachOther) {
       ASSERT_EQ(c.op, candidate.value.op);
     }
   });
-  EXPECT_GT(candidates, 7 * kCases * 30);
+  EXPECT_GT(candidates, 9 * kCases * 30);
 }
 
 TEST(ShrinkCandidates, NeverHaveANegativeMeasure) {
