@@ -97,7 +97,7 @@ TEST(Generators, ReachEveryOperationVariantAndKindOfIndices) {
     if (fixtures::reads(c.op, "variant")) variants.insert({c.op, c.variant});
     if (fixtures::reads(c.op, "indices")) indices.insert(c.indices.kind);
   }
-  EXPECT_EQ(10u, ops.size());
+  EXPECT_EQ(11u, ops.size());
   for (const auto& [op, count] : ops) EXPECT_GE(count, kDraws / 50) << fixtures::name(op);
   EXPECT_EQ(5u + 6u + 3u + 5u, variants.size());
   EXPECT_EQ(5u, indices.size());
