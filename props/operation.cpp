@@ -1,5 +1,6 @@
 #include "props/operation.h"
 
+#include "props/attention_operation.h"
 #include "props/chain_operation.h"
 #include "props/device_fill.h"
 #include "props/index_operation.h"
@@ -28,10 +29,11 @@ std::unique_ptr<Operation> make_operation(const fixtures::Case& c, const KernelU
       return std::make_unique<ChainOperation>(c, kernel);
     case Op::kRouter:
       return std::make_unique<RouterOperation>(c, kernel);
-    case Op::kMqaLogits:
-    case Op::kMqaPaged:
     case Op::kSparsePrefill:
     case Op::kSparseDecode:
+      return std::make_unique<AttentionOperation>(c, kernel);
+    case Op::kMqaLogits:
+    case Op::kMqaPaged:
     case Op::kDecodeStep:
       break;  // no kernel takes them yet
   }
