@@ -47,12 +47,15 @@ constexpr uint32_t op_bit(fixtures::Op op) {
 inline constexpr uint32_t kOfLogits =
     op_bit(fixtures::Op::kTopkDecode) | op_bit(fixtures::Op::kTopkPrefill) |
     op_bit(fixtures::Op::kChainDecode) | op_bit(fixtures::Op::kChainPrefill);
-inline constexpr uint32_t kOfAll = ((1u << 7) - 1) | op_bit(fixtures::Op::kRouter);
+inline constexpr uint32_t kOfAll = ((1u << 7) - 1) | op_bit(fixtures::Op::kRouter) |
+                                   op_bit(fixtures::Op::kSparsePrefill) |
+                                   op_bit(fixtures::Op::kSparseDecode);
 
-std::span<const Axis> launch_axes();   // how it is launched: every operation
-std::span<const Axis> logits_axes();   // what a selection looks at
-std::span<const Axis> router_axes();   // what the router looks at
-std::span<const Axis> request_axes();  // what an index operation looks at
+std::span<const Axis> launch_axes();     // how it is launched: every operation
+std::span<const Axis> logits_axes();     // what a selection looks at
+std::span<const Axis> attention_axes();  // what attention looks at
+std::span<const Axis> router_axes();     // what the router looks at
+std::span<const Axis> request_axes();    // what an index operation looks at
 
 // "-1", "0" or "+1" beside the edge, else nothing.
 std::string_view beside(int64_t value, int64_t edge);

@@ -12,6 +12,7 @@ namespace exactk::props {
 // Whole cases of an operation, normalized: topk.decode, topk.prefill and chain.decode; the others.
 fixtures::Case draw_topk(fixtures::Op op, const DrawLimits& limits);
 fixtures::Case draw_requests(fixtures::Op op, const DrawLimits& limits);
+fixtures::Case draw_attention(fixtures::Op op, const DrawLimits& limits);
 fixtures::Case draw_router(fixtures::Op op, const DrawLimits& limits);
 
 // Members that several operations read.
