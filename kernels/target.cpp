@@ -7,6 +7,7 @@
 #include "kernels/chain/step_kernels.h"
 #include "kernels/index/index_kernels.h"
 #include "kernels/logits/logits_kernels.h"
+#include "kernels/mutants/attention_mutants.h"
 #include "kernels/mutants/chain_mutants.h"
 #include "kernels/mutants/index_mutants.h"
 #include "kernels/mutants/logits_mutants.h"
@@ -35,7 +36,7 @@ std::vector<Mutant> all_mutants() {
   for (const std::span<const Mutant> some :
        {planted::topk_mutants(), planted::search_mutants(), planted::call_mutants(),
         planted::index_mutants(), planted::chain_mutants(), planted::logits_mutants(),
-        planted::router_mutants()}) {
+        planted::router_mutants(), planted::attention_mutants()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

@@ -16,6 +16,7 @@ class AttentionCall : public Call {
   void place(const Placement& at) override;
   const void* descriptor() const override;
   const exactk_attention_report& rounding() const { return report_; }
+  exactk_sparse_decode* decode() { return decode_ ? &decode_d_ : nullptr; }
 
  private:
   bool decode_;
@@ -36,6 +37,8 @@ class AttentionOperation : public Operation {
   bool loosely_right(Judge judge, const Launched& launched, const Findings& found) const override;
   bool holds_nan(const StepInputs& inputs) const override;
   std::string difference(const std::vector<Bytes>& a, const std::vector<Bytes>& b) const override;
+
+  const AttentionProblem& problem() const { return problem_; }
 
  private:
   AttentionProblem problem_;

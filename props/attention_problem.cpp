@@ -152,8 +152,12 @@ std::vector<TensorSpec> attention_tensors(const AttentionProblem& p) {
 }
 
 AttentionStep attention_step(const AttentionProblem& p, int64_t step) {
+  return attention_step(p, fixtures::attention_inputs(p.c, step));
+}
+
+AttentionStep attention_step(const AttentionProblem& p, fixtures::AttentionInputs in) {
   AttentionStep made;
-  made.in = fixtures::attention_inputs(p.c, step);
+  made.in = std::move(in);
   for (const uint16_t bits : made.in.query) made.query.push_back(bf16_value(bits));
   made.main_keys = KeyReader(p, p.shape.main, made.in.main.keys).all();
   made.extra_keys = KeyReader(p, p.shape.extra, made.in.extra.keys).all();

@@ -50,6 +50,7 @@ struct AttentionStep : StepInputs {
   int64_t kept_bytes() const override;
 };
 AttentionStep attention_step(const AttentionProblem& p, int64_t step);
+AttentionStep attention_step(const AttentionProblem& p, fixtures::AttentionInputs in);
 
 // Views into the step, which must outlive them.
 oracle::AttentionInput attention_input(const AttentionProblem& p, const AttentionStep& step);

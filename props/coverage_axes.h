@@ -49,11 +49,12 @@ inline constexpr uint32_t kOfLogits =
     op_bit(fixtures::Op::kChainDecode) | op_bit(fixtures::Op::kChainPrefill);
 inline constexpr uint32_t kOfAll = (1u << 13) - 1;
 
-std::span<const Axis> launch_axes();   // how it is launched: every operation
-std::span<const Axis> logits_axes();   // what a selection looks at
-std::span<const Axis> router_axes();   // what the router looks at
-std::span<const Axis> request_axes();  // what an index operation looks at
-std::span<const Axis> numeric_axes();  // what an operation computes from
+std::span<const Axis> launch_axes();     // how it is launched: every operation
+std::span<const Axis> logits_axes();     // what a selection looks at
+std::span<const Axis> request_axes();    // what an index operation looks at
+std::span<const Axis> numeric_axes();    // what an operation computes from
+std::span<const Axis> attention_axes();  // what attention looks at
+std::span<const Axis> router_axes();     // what the router looks at
 
 // "-1", "0" or "+1" beside the edge, else nothing.
 std::string_view beside(int64_t value, int64_t edge);

@@ -13,6 +13,7 @@ namespace exactk::props {
 // operations and chain.prefill; logits.
 fixtures::Case draw_topk(fixtures::Op op, const DrawLimits& limits);
 fixtures::Case draw_requests(fixtures::Op op, const DrawLimits& limits);
+fixtures::Case draw_attention(fixtures::Op op, const DrawLimits& limits);
 fixtures::Case draw_router(fixtures::Op op, const DrawLimits& limits);
 fixtures::Case draw_mqa(fixtures::Op op, const DrawLimits& limits);
 

@@ -4,6 +4,7 @@
 
 #include "fixtures/lengths.h"
 #include "fixtures/session.h"
+#include "props/attention_problem.h"
 #include "props/draws.h"
 #include "props/index_problem.h"
 #include "props/router_problem.h"
@@ -41,6 +42,8 @@ constexpr Drawn kDrawn[] = {
     {Op::kSwa, 1, draw_requests, any_token},
     {Op::kChainDecode, 2, draw_topk, any_row},
     {Op::kChainPrefill, 2, draw_requests, any_row},
+    {Op::kSparsePrefill, 1, draw_attention, attention_at_stake},
+    {Op::kSparseDecode, 2, draw_attention, attention_at_stake},
     {Op::kRouter, 2, draw_router, any_choice_at_stake},
     {Op::kMqaLogits, 2, draw_mqa, any_row},
     {Op::kMqaPaged, 3, draw_mqa, any_row},

@@ -163,14 +163,16 @@ Bytes LogitsOperation::poison(int64_t step, int variant, size_t tensor) const {
   return {bytes.begin(), bytes.end()};
 }
 
+int64_t LogitsOperation::length_hint(std::optional<int64_t> launch) const {
+  if (!launch) return problem_.shape.width;
+  int64_t hint = 0;
+  for (const LogitsRow& row : logits_rows(problem_, *launch))
+    hint = std::max(hint, row.end - row.begin);
+  return hint;
+}
+
 std::unique_ptr<Call> LogitsOperation::call(std::optional<int64_t> launch) const {
-  int64_t hint = problem_.shape.width;
-  if (launch) {
-    hint = 0;
-    for (const LogitsRow& row : logits_rows(problem_, *launch))
-      hint = std::max(hint, row.end - row.begin);
-  }
-  return std::make_unique<LogitsCall>(problem_, hint);
+  return std::make_unique<LogitsCall>(problem_, length_hint(launch));
 }
 
 Findings LogitsOperation::judge(const Launched& l) const {

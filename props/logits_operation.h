@@ -16,6 +16,7 @@ class LogitsCall : public Call {
   LogitsCall(const LogitsProblem& problem, int64_t max_seq_len_hint);
   void place(const Placement& at) override;
   const void* descriptor() const override;
+  exactk_mqa_logits_paged* paged() { return is_paged_ ? &paged_ : nullptr; }
 
  private:
   bool is_paged_;
@@ -36,6 +37,9 @@ class LogitsOperation : public Operation {
   bool holds_nan(const StepInputs& inputs) const override;
   std::string launch_difference(int64_t step, const std::vector<Bytes>& a,
                                 const std::vector<Bytes>& b) const override;
+
+  const LogitsProblem& problem() const { return problem_; }
+  int64_t length_hint(std::optional<int64_t> launch) const;
 
  private:
   LogitsProblem problem_;

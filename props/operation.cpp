@@ -1,10 +1,12 @@
 #include "props/operation.h"
 
+#include "props/attention_operation.h"
 #include "props/chain_operation.h"
 #include "props/device_fill.h"
 #include "props/index_operation.h"
 #include "props/logits_operation.h"
 #include "props/router_operation.h"
+#include "props/step_operation.h"
 #include "props/topk_operation.h"
 #include "props/trial.h"
 
@@ -34,8 +36,9 @@ std::unique_ptr<Operation> make_operation(const fixtures::Case& c, const KernelU
       return std::make_unique<RouterOperation>(c, kernel);
     case Op::kSparsePrefill:
     case Op::kSparseDecode:
+      return std::make_unique<AttentionOperation>(c, kernel);
     case Op::kDecodeStep:
-      break;  // no kernel takes them yet
+      return std::make_unique<StepOperation>(c, kernel);
   }
   return nullptr;
 }

@@ -29,15 +29,23 @@ constexpr Size kCounts[] = {{"rows", &Case::rows, 1},
                             {"next_n", &Case::next_n, 1},
                             {"requests", &Case::requests, 1},
                             {"extra", &Case::extra, 0}};
-constexpr Size kExtents[] = {
-    {"width", &Case::width, 1}, {"context", &Case::context, 1}, {"experts", &Case::experts, 1}};
+constexpr Size kExtents[] = {{"width", &Case::width, 1},
+                             {"context", &Case::context, 1},
+                             {"experts", &Case::experts, 1},
+                             {"extra_context", &Case::extra_context, 1}};
 constexpr Size kSizes[] = {{"k", &Case::k, 1},
                            {"window", &Case::window, 1},
                            {"images", &Case::images, 0},
                            {"groups", &Case::groups, 1},
                            {"topk_groups", &Case::topk_groups, 1},
                            {"index_heads", &Case::index_heads, 1},
-                           {"index_dim", &Case::index_dim, 4}};
+                           {"index_dim", &Case::index_dim, 4},
+
+                           {"heads", &Case::heads, 1},
+                           {"dim", &Case::dim, 1},
+                           {"dim_v", &Case::dim_v, 1},
+                           {"rope", &Case::rope, 0},
+                           {"extra_k", &Case::extra_k, 0}};
 
 constexpr int64_t Case::*kStrides[] = {&Case::row_stride,   &Case::column_stride,
                                        &Case::out_stride,   &Case::index_width,
@@ -247,12 +255,14 @@ class Candidates {
     const int64_t step = hints_.last_step;
     const std::vector<int64_t> visible = row_lengths(c_, step), at_first = row_lengths(c_, 0);
     const std::vector<int32_t> lens = seq_lens(c_, step), first = seq_lens(c_, 0);
-    if (row >= std::ssize(visible)) return;
+    if (row >= c_.rows) return;
     const size_t at = static_cast<size_t>(row);
     Case one = c_;
-    one.starts = {StartKind::kConst, 1, {row_starts(c_, step)[at]}};
-    one.rows = one.next_n = 1;
-    focus(one, std::array{Lengths{at_first[at], visible[at]}});
+    if (!visible.empty()) {
+      one.starts = {StartKind::kConst, 1, {row_starts(c_, step)[at]}};
+      one.rows = one.next_n = 1;
+      focus(one, std::array{Lengths{at_first[at], visible[at]}});
+    }
     const int64_t drafts = c_.lens_dim == 1 ? c_.next_n : 1;
     const size_t place = static_cast<size_t>(row / drafts);
     const Lengths failing{first[place], lens[place]};
@@ -551,9 +561,9 @@ ShrinkMeasure shrink_measure(const Case& c) {
           c.session.count > 0 ? 2 + c.session.count : static_cast<int64_t>(c.launch),
           rows_of(c),
           by_rows ? c.next_n : c.requests,
-          reads(c.op, "experts") ? c.experts
-          : by_rows              ? c.width
-                                 : c.context,
+          reads(c.op, "experts")   ? c.experts
+          : reads(c.op, "context") ? c.context + c.extra_context
+                                   : c.width,
           rank(c.lens),
           sizes_of(c),
           rank(c.query_lens) + c.cap.count + c.replay_lens.count + rank(c.starts) +

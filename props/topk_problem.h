@@ -45,7 +45,7 @@ enum TopkTensor : size_t {
   kTopkTensors
 };
 
-// Logits that were recorded instead of made from a case.
+// Logits that were recorded, or computed by an earlier stage, instead of made from a case.
 class RecordedRows {
  public:
   virtual ~RecordedRows() = default;
@@ -72,7 +72,7 @@ struct TopkInputs : StepInputs {
   int64_t longest() const;
 };
 
-// The data of launch `step`. Throws InternalError if generator and oracle disagree about what a row
+// The data of launch `step`; without logits where an earlier stage computes them. Throws InternalError if generator and oracle disagree about what a row
 // sees.
 TopkInputs make_topk_inputs(const TopkProblem& problem, int64_t step,
                             LogitsFrom from = LogitsFrom::kHost);
