@@ -16,8 +16,8 @@ using fixtures::Case;
 using fixtures::Op;
 
 const std::vector<std::span<const Axis>>& tables() {
-  static const std::vector<std::span<const Axis>> all = {launch_axes(), logits_axes(),
-                                                         request_axes(), router_axes(), attention_axes()};
+  static const std::vector<std::span<const Axis>> all = {
+      launch_axes(), logits_axes(), request_axes(), router_axes(), attention_axes()};
   return all;
 }
 
