@@ -562,10 +562,10 @@ ShrinkMeasure shrink_measure(const Case& c) {
           rows_of(c),
           by_rows ? c.next_n : c.requests,
           reads(c.op, "experts")   ? c.experts
-          : reads(c.op, "context") ? c.context + c.extra_context
+          : reads(c.op, "context") ? c.context
                                    : c.width,
           rank(c.lens),
-          sizes_of(c),
+          sizes_of(c) + c.extra_context,
           rank(c.query_lens) + c.cap.count + c.replay_lens.count + rank(c.starts) +
               static_cast<int64_t>(c.indices.kind) + static_cast<int64_t>(c.numbers.kind),
           sum(c.lens) + sum(c.query_lens) + sum(c.replay_lens) + sum(c.cap) + sum(c.starts) +

@@ -8,7 +8,7 @@ namespace exactk::kernels::attention {
 namespace {
 
 constexpr int64_t kIndexMax = std::numeric_limits<int32_t>::max();
-constexpr int64_t kDimMost = int64_t{1} << 20;          // products of extents stay in 64 bits
+constexpr int64_t kDimMost = int64_t{1} << 20;  // products of extents stay in 64 bits
 constexpr int64_t kBlockBytesMost = int64_t{1} << 40;
 
 // A choice among `count` values of an enum.
