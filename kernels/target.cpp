@@ -12,6 +12,7 @@
 #include "kernels/mutants/index_mutants.h"
 #include "kernels/mutants/logits_mutants.h"
 #include "kernels/mutants/router_mutants.h"
+#include "kernels/mutants/step_mutants.h"
 #include "kernels/mutants/topk_mutants.h"
 #include "kernels/router/router_kernels.h"
 #include "kernels/topk/topk_kernels.h"
@@ -36,7 +37,7 @@ std::vector<Mutant> all_mutants() {
   for (const std::span<const Mutant> some :
        {planted::topk_mutants(), planted::search_mutants(), planted::call_mutants(),
         planted::index_mutants(), planted::chain_mutants(), planted::logits_mutants(),
-        planted::router_mutants(), planted::attention_mutants()}) {
+        planted::router_mutants(), planted::attention_mutants(), planted::step_mutants()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

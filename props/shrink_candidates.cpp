@@ -565,7 +565,7 @@ ShrinkMeasure shrink_measure(const Case& c) {
           : reads(c.op, "context") ? c.context
                                    : c.width,
           rank(c.lens),
-          sizes_of(c) + c.extra_context,
+          sizes_of(c),
           rank(c.query_lens) + c.cap.count + c.replay_lens.count + rank(c.starts) +
               static_cast<int64_t>(c.indices.kind) + static_cast<int64_t>(c.numbers.kind),
           sum(c.lens) + sum(c.query_lens) + sum(c.replay_lens) + sum(c.cap) + sum(c.starts) +

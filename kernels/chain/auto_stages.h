@@ -11,12 +11,10 @@ namespace exactk::kernels::chain {
 
 struct AutoStages {
   static constexpr uint32_t kModes = EXACTK_MODE_KERNELS_ONLY;
-  static constexpr const exactk_kernel* kLogits = &logits::kMqaPagedTiles;
-  static constexpr const exactk_kernel* kTopk = &topk::kTopkAuto;
-  static constexpr const exactk_kernel* kTranslate = &index::kTranslateRows;
-  static constexpr const exactk_kernel* kAttention = &attention::kDecodeSplit;
+  static constexpr StageKernels kKernels = {&logits::kMqaPagedTiles, &topk::kTopkAuto,
+                                            &index::kTranslateRows, &attention::kDecodeSplit};
   static exactk_status launch(const StepStages& stages, Message message) {
-    return launch_stages<AutoStages>(stages, message);
+    return launch_stages(kKernels, stages, message);
   }
 };
 

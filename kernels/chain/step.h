@@ -1,10 +1,10 @@
 // A decode step of four kernels of the C interface as one. Host code alone; the stages launch what
 // runs.
 //
-// A `Step` names itself and its stages: { static constexpr const char* kName; static constexpr
-// uint32_t kModes; static constexpr const exactk_kernel *kLogits, *kTopk, *kTranslate, *kAttention;
-// }. Its launch(const StepStages&, Message) enqueues the stages, by launch_stages() and whatever
-// else it puts between.
+// A `Step` names itself and the stages that it asks for support and workspace: { static constexpr
+// const char* kName; static constexpr uint32_t kModes; static constexpr StageKernels kKernels; }.
+// Its launch(const StepStages&, Message) enqueues them, by launch_stages() and whatever else it
+// puts between.
 #pragma once
 
 #include <cstdint>
@@ -81,10 +81,10 @@ template <class Step>
 StepStages step_stages(const exactk_decode_step& s) {
   StepStages stages{*s.logits, *s.topk, *s.translate, *s.attention};
   Shares shares(stages.logits);
-  shares.give(*Step::kLogits, stages.logits);
-  shares.give(*Step::kTopk, stages.topk);
-  shares.give(*Step::kTranslate, stages.translate);
-  shares.give(*Step::kAttention, stages.attention);
+  shares.give(*Step::kKernels.logits, stages.logits);
+  shares.give(*Step::kKernels.topk, stages.topk);
+  shares.give(*Step::kKernels.translate, stages.translate);
+  shares.give(*Step::kKernels.attention, stages.attention);
   return stages;
 }
 
@@ -92,10 +92,10 @@ template <class Step>
 exactk_status step_supports(const void* descriptor, char* text, size_t bytes) {
   const exactk_decode_step& s = step_of(descriptor);
   exactk_status status = check<Step>(s, Message{text, bytes});
-  if (status == EXACTK_OK) status = Step::kLogits->supports(s.logits, text, bytes);
-  if (status == EXACTK_OK) status = Step::kTopk->supports(s.topk, text, bytes);
-  if (status == EXACTK_OK) status = Step::kTranslate->supports(s.translate, text, bytes);
-  if (status == EXACTK_OK) status = Step::kAttention->supports(s.attention, text, bytes);
+  if (status == EXACTK_OK) status = Step::kKernels.logits->supports(s.logits, text, bytes);
+  if (status == EXACTK_OK) status = Step::kKernels.topk->supports(s.topk, text, bytes);
+  if (status == EXACTK_OK) status = Step::kKernels.translate->supports(s.translate, text, bytes);
+  if (status == EXACTK_OK) status = Step::kKernels.attention->supports(s.attention, text, bytes);
   return status;
 }
 
@@ -103,17 +103,26 @@ template <class Step>
 int64_t step_workspace_bytes(const void* descriptor) {
   const exactk_decode_step& s = step_of(descriptor);
   if (!has_stages(s)) return 0;
-  return share_of(*Step::kLogits, s.logits) + share_of(*Step::kTopk, s.topk) +
-         share_of(*Step::kTranslate, s.translate) + share_of(*Step::kAttention, s.attention);
+  return share_of(*Step::kKernels.logits, s.logits) + share_of(*Step::kKernels.topk, s.topk) +
+         share_of(*Step::kKernels.translate, s.translate) +
+         share_of(*Step::kKernels.attention, s.attention);
 }
 
-template <class Step>
-exactk_status launch_stages(const StepStages& stages, Message message) {
+// The kernels of the stages.
+struct StageKernels {
+  const exactk_kernel* logits;
+  const exactk_kernel* topk;
+  const exactk_kernel* translate;
+  const exactk_kernel* attention;
+};
+
+inline exactk_status launch_stages(const StageKernels& kernels, const StepStages& stages,
+                                   Message message) {
   const auto [text, bytes] = message;
-  exactk_status status = Step::kLogits->launch(&stages.logits, text, bytes);
-  if (status == EXACTK_OK) status = Step::kTopk->launch(&stages.topk, text, bytes);
-  if (status == EXACTK_OK) status = Step::kTranslate->launch(&stages.translate, text, bytes);
-  if (status == EXACTK_OK) status = Step::kAttention->launch(&stages.attention, text, bytes);
+  exactk_status status = kernels.logits->launch(&stages.logits, text, bytes);
+  if (status == EXACTK_OK) status = kernels.topk->launch(&stages.topk, text, bytes);
+  if (status == EXACTK_OK) status = kernels.translate->launch(&stages.translate, text, bytes);
+  if (status == EXACTK_OK) status = kernels.attention->launch(&stages.attention, text, bytes);
   return status;
 }
 

@@ -45,7 +45,7 @@ struct Filled : AutoStages {
         fill(call, s.logits.logits, s.logits.rows, s.logits.width, s.logits.out_stride_elems,
              -__builtin_inff()) &&
         fill(call, s.topk.indices, s.topk.rows, s.topk.k, s.topk.out_stride_elems, int32_t{-1});
-    return filled ? launch_stages<AutoStages>(s, message) : EXACTK_ERROR;
+    return filled ? AutoStages::launch(s, message) : EXACTK_ERROR;
   }
 };
 
