@@ -467,7 +467,7 @@ const Mutant kMutants[] = {
     {&kUe8m0Bias128, "attention.decode_rows", "F21",
      "attention.sparse_decode rows=1 heads=1 k=16 context=64 lens=const:16 cache=v4"},
     {&kEntriesFrozenAtCapture, "attention.decode_rows", "F13",
-     "attention.sparse_decode rows=2 heads=1 k=64 context=128 lens=const:10 replay_lens=const:60 "
+     "attention.sparse_decode rows=2 heads=1 k=64 context=128 lens=const:10 replay_lens=list:60 "
      "launch=graph replays=1"},
     {&kRescaleMissing, "attention.prefill_tiles", "F26",
      "attention.sparse_prefill rows=4 heads=2 k=200 context=256 lens=const:200"},

@@ -20,9 +20,9 @@ void expect_right(const std::string& text) {
   }
 }
 
-const std::string kPrefill = "attention.sparse_prefill rows=5 k=150 context=200 heads=3 dim=72 ";
+const std::string kPrefill = "attention.sparse_prefill rows=5 k=150 context=200 dim=72 ";
 const std::string kDecode =
-    "attention.sparse_decode rows=6 next_n=2 k=150 context=200 heads=3 block_size=16 ";
+    "attention.sparse_decode rows=6 next_n=2 k=150 context=200 block_size=16 ";
 const std::string kCaches[] = {"cache=bf16 dim=72 dim_v=40", "cache=v32 dim=320 rope=64 dim_v=256",
                                "cache=v4 dim=192 rope=64"};
 
