@@ -158,13 +158,21 @@ std::vector<int32_t> largest(const std::vector<double>& values, int64_t count) {
 
 std::vector<int32_t> winners(const RouterSpec& spec, const RouterRow& row, const Scores& scores) {
   const int64_t size = group_size(spec, row);
-  std::vector<double> choices(scores.best.size(), -kInfinity);
-  for (const int32_t group : largest(group_scores(spec, row, scores.best), spec.topk_groups)) {
+  std::vector<int32_t> groups = largest(group_scores(spec, row, scores.best), spec.topk_groups);
+  std::sort(groups.begin(), groups.end());
+  std::vector<int32_t> candidates;
+  std::vector<double> choices;
+  for (const int32_t group : groups) {
     for (int64_t i = group * size; i < (group + 1) * size; ++i) {
-      choices[static_cast<size_t>(i)] = scores.best[static_cast<size_t>(i)];
+      candidates.push_back(static_cast<int32_t>(i));
+      choices.push_back(scores.best[static_cast<size_t>(i)]);
     }
   }
-  return largest(choices, spec.topk);
+  std::vector<int32_t> ids;
+  for (const int32_t place : largest(choices, spec.topk)) {
+    ids.push_back(candidates[static_cast<size_t>(place)]);
+  }
+  return ids;
 }
 
 // Whether some scores inside the bands lead to a choice. A set of groups that holds the chosen
@@ -298,11 +306,15 @@ void check_weights(const RouterSpec& spec, const RouterPrecision& precision, con
     sum = {.low = sum.low + band.low, .high = sum.high + band.high};
   }
   const double error = gamma(spec.topk + 2, precision.unit);
-  if (spec.renormalize && sum.low <= 0) {
+  // A NaN was chosen only if its group has nothing else: another choice would not be possible.
+  if (spec.renormalize && (sum.low <= 0 || std::isnan(sum.high))) {
     return;
   }
   for (size_t slot = 0; slot < ids.size(); ++slot) {
     Band band = raw[slot];
+    if (std::isnan(band.high)) {
+      continue;
+    }
     if (spec.renormalize) {
       // A weight is part of its sum: s / (s + rest) grows with s and falls with the rest.
       const double rest_low = sum.low - band.low;

@@ -19,7 +19,8 @@
 // NaN: an expert with a NaN c never wins and lifts no group, as -infinity. A row is open, and only
 // range and duplicates are checked, if fewer than topk_groups groups have a score that is finite,
 // or too few finite c for the topk are left; as is a softmax row with a NaN, a +inf or only -inf.
-// Weights whose sum may be zero are open.
+// Weights whose sum may be zero are open, as are those with a NaN where a group that may win has
+// too few numbers.
 //
 // What it does not check: rows that must stay untouched, guard bytes, the order of ties.
 #pragma once

@@ -226,6 +226,29 @@ TEST(RouterJudge, LeavesARowOpenThatHasTooFewNumbersButNotItsRange) {
   EXPECT_FALSE(judge_router(kSpec, {}, row, Ids{0, 1, 8}, weights).ok());
 }
 
+TEST(RouterJudge, LeavesARowOpenWhoseBestGroupHasTooFewNumbers) {
+  const RouterSpec spec{.groups = 2, .topk_groups = 1, .topk = 2};
+  const std::vector<float> weights(2, kNaN);
+  const std::vector<float> best{1, 0, 5, kNaN};
+  EXPECT_TRUE(judge_router(spec, {}, {.logits = best}, Ids{2, 3}, weights).open);
+  // Of two groups that tie one has enough.
+  for (const bool renormalize : {false, true}) {
+    RouterSpec either = spec;
+    either.renormalize = renormalize;
+    const std::vector<float> tied{5, 1, 5, kNaN};
+    const RouterRow row{.logits = tied};
+    EXPECT_FALSE(judge(either, row, {0, 1}).open);
+    EXPECT_TRUE(judge(either, row, {0, 1}).ok());
+    EXPECT_TRUE(judge(either, row, {2, 3}).ok());
+    EXPECT_FALSE(judge(either, row, {0, 3}).ok());
+  }
+  // A NaN beside a number that was left out.
+  const std::vector<float> three{5, 4, kNaN, 1, 1, 1};
+  EXPECT_FALSE(judge(spec, {.logits = three}, {0, 2}).ok());
+  const std::vector<float> worse{5, 1, 4, kNaN};
+  EXPECT_FALSE(judge(spec, {.logits = worse}, {2, 3}).ok());
+}
+
 TEST(RouterJudge, RefusesANaNWeight) {
   std::vector<float> weights = weights_of(kSpec, kRow, {2, 6, 7});
   weights[1] = kNaN;
