@@ -112,6 +112,7 @@ void visit_index_stride(const Space& s, const Visit& visit) {
 
 constexpr uint32_t AD = op_bit(Op::kSparseDecode);
 constexpr uint32_t A = op_bit(Op::kSparsePrefill) | AD;
+constexpr uint32_t DS = op_bit(Op::kDecodeStep);
 
 constexpr Axis kAxes[] = {
     {"slots that count", "by lengths, all, or by an indptr", A, visit_variant},
@@ -119,15 +120,15 @@ constexpr Axis kAxes[] = {
     {"length of a row", "as drawn, against tiles and k", A, visit_length},
     {"selected", "what the slots hold", A, visit_indices},
     {"slots of a list", "k against tiles", A, visit_slots},
-    {"attention heads", "of a token", A, visit_heads},
-    {"key", "its numbers against waves, and its values", A, visit_key},
-    {"cache", "format of the keys", AD, visit_cache},
+    {"attention heads", "of a token", A | DS, visit_heads},
+    {"key", "its numbers against waves, and its values", A | DS, visit_key},
+    {"cache", "format of the keys", AD | DS, visit_cache},
     {"cache flavours", "flavours of the caches", AD, visit_flavour},
     {"key scales", "of fp8 numbers", AD, visit_scales},
     {"scale groups", "of a key", AD, visit_groups},
     {"drafts", "query rows of a request", AD, visit_drafts},
     {"keys of a block", "of the cache", AD, visit_block_size},
-    {"sink", "of the heads", A, visit_sink},
+    {"sink", "of the heads", A | DS, visit_sink},
     {"queries and keys", "the rule of their numbers", A, visit_numbers},
     {"special numbers", "NaN, infinities and zeros", A, visit_specials},
     {"slot stride", "elements from row to row of the indices", A, visit_index_stride},

@@ -103,7 +103,8 @@ void visit_out_stride(const Space& s, const Visit& visit) {
 }
 
 constexpr uint32_t kOfVariants = op_bit(Op::kCombine) | op_bit(Op::kTranslate) |
-                                 op_bit(Op::kChainDecode) | op_bit(Op::kChainPrefill);
+                                 op_bit(Op::kChainDecode) | op_bit(Op::kChainPrefill) |
+                                 op_bit(Op::kDecodeStep);
 
 constexpr Axis kAxes[] = {
     {"variant", "the published form", kOfVariants, visit_variant},

@@ -397,6 +397,7 @@ void visit_gate(const Space& s, const Visit& visit) {
 
 constexpr uint32_t kOfDecode = op_bit(Op::kTopkDecode) | op_bit(Op::kChainDecode);
 constexpr uint32_t kOfMqa = op_bit(Op::kMqaLogits) | op_bit(Op::kMqaPaged);
+constexpr uint32_t kOfStep = op_bit(Op::kDecodeStep);
 constexpr uint32_t kOfTopk = op_bit(Op::kTopkDecode) | op_bit(Op::kTopkPrefill);
 
 constexpr Axis kAxes[] = {
@@ -406,7 +407,7 @@ constexpr Axis kAxes[] = {
     {"rows", "rows beside every row gate", kOfDecode | kOfTopk, visit_rows},
     {"width", "width beside each at which the dispatch changes", kOfDecode, visit_width},
     {"residue", "width modulo 4 and 64", kOfLogits, visit_residue},
-    {"length and k", "columns of a row against k", kOfLogits, visit_length},
+    {"length and k", "columns of a row against k", kOfLogits | kOfStep, visit_length},
     {"length and width", "columns of a row against the width", kOfLogits, visit_row_end},
     {"length edge", "columns beside each number at which other blocks work", kOfDecode,
      visit_length_edges},
@@ -421,10 +422,10 @@ constexpr Axis kAxes[] = {
     {"row stride", "elements from row to row", kOfLogits, visit_row_stride},
     {"column stride", "elements from column to column", kOfLogits, visit_column_stride},
     {"k", "how many are selected", kOfLogits, visit_k},
-    {"lengths", "the length rule", kOfLogits | kOfMqa, visit_rule},
-    {"rows of a request", "drafts, and the shape of the lengths", kOfDecode | op_bit(Op::kMqaPaged),
-     visit_request_rows},
-    {"least length", "the shortest sequence of a launch", kOfDecode | kOfTopk | kOfMqa,
+    {"lengths", "the length rule", kOfLogits | kOfMqa | kOfStep, visit_rule},
+    {"rows of a request", "drafts, and the shape of the lengths",
+     kOfDecode | op_bit(Op::kMqaPaged) | kOfStep, visit_request_rows},
+    {"least length", "the shortest sequence of a launch", kOfDecode | kOfTopk | kOfMqa | kOfStep,
      visit_negative},
     {"starts", "where rows begin", op_bit(Op::kTopkPrefill) | op_bit(Op::kMqaLogits), visit_starts},
     {"arch", "the architecture whose policy is followed", kOfLogits, visit_arch},

@@ -62,18 +62,19 @@ void visit_row_end(const Space& s, const Visit& visit) {
 }
 
 constexpr uint32_t kMqa = op_bit(Op::kMqaLogits) | op_bit(Op::kMqaPaged);
+constexpr uint32_t kIndexer = kMqa | op_bit(Op::kDecodeStep);
 
 constexpr Axis kAxes[] = {
-    {"kind of numbers", "queries, keys and weights", kMqa, visit_number_kind},
+    {"kind of numbers", "queries, keys and weights", kIndexer, visit_number_kind},
     {"specials", "NaN, infinities and zeros among the numbers", kMqa, visit_specials},
-    {"scales", "scales of fp8 keys", kMqa, visit_scales},
-    {"fp8", "flavour of e4m3", kMqa, visit_fp8},
+    {"scales", "scales of fp8 keys", kIndexer, visit_scales},
+    {"fp8", "flavour of e4m3", kIndexer, visit_fp8},
     {"outside", "what columns outside their row hold", kMqa, visit_outside},
     {"compressed", "where a row's columns are counted from", op_bit(Op::kMqaLogits),
      visit_compressed},
-    {"heads", "heads of the indexer", kMqa, visit_index_heads},
-    {"dim", "numbers of an indexer's key", kMqa, visit_index_dim},
-    {"tile edge", "a row's end against tiles of 64 columns", kMqa, visit_row_end},
+    {"heads", "heads of the indexer", kIndexer, visit_index_heads},
+    {"dim", "numbers of an indexer's key", kIndexer, visit_index_dim},
+    {"tile edge", "a row's end against tiles of 64 columns", kIndexer, visit_row_end},
 };
 
 }  // namespace

@@ -183,6 +183,7 @@ constexpr uint32_t S = op_bit(Op::kSwa);
 constexpr uint32_t DD = op_bit(Op::kChainDecode);
 constexpr uint32_t PP = op_bit(Op::kChainPrefill);
 constexpr uint32_t MP = op_bit(Op::kMqaPaged);
+constexpr uint32_t DS = op_bit(Op::kDecodeStep);
 
 constexpr Axis kAxes[] = {
     {"query", "tokens of a request", C | T | S | PP, visit_query},
@@ -195,9 +196,9 @@ constexpr Axis kAxes[] = {
     {"gather", "positions in the window region", C | PP, visit_gather},
     {"indices", "what the local indices hold", C | T, visit_indices},
     {"slots of a row", "k of an index operation", C | T, visit_k},
-    {"block size", "positions per block", T | S | DD | MP, visit_block_size},
-    {"block edge", "a length against the blocks", T | S | DD | MP, visit_block_edge},
-    {"table", "numbers in the block table", T | S | DD | MP, visit_table},
+    {"block size", "positions per block", T | S | DD | MP | DS, visit_block_size},
+    {"block edge", "a length against the blocks", T | S | DD | MP | DS, visit_block_edge},
+    {"table", "numbers in the block table", T | S | DD | MP | DS, visit_table},
     {"slots", "type of the slots", T | S | DD, visit_slots},
     {"invalid", "invalid tokens", T | S | DD, visit_invalid},
     {"bad requests", "tokens that name no request", T | S, visit_bad_requests},
@@ -207,7 +208,8 @@ constexpr Axis kAxes[] = {
     {"skip", "the first entry of query_start_loc", C | PP, visit_skip},
     {"index stride", "elements from row to row of the indices", C | T, visit_index_stride},
     {"index width", "columns of the indices", C, visit_index_width},
-    {"table stride", "elements from row to row of the table", T | S | DD | MP, visit_table_stride},
+    {"table stride", "elements from row to row of the table", T | S | DD | MP | DS,
+     visit_table_stride},
 };
 
 }  // namespace

@@ -10,11 +10,12 @@
 namespace exactk::props {
 
 // Whole cases of an operation, normalized: topk.decode, topk.prefill and chain.decode; index
-// operations and chain.prefill; logits.
+// operations and chain.prefill; attention; the router; logits; the decode step.
 fixtures::Case draw_topk(fixtures::Op op, const DrawLimits& limits);
 fixtures::Case draw_requests(fixtures::Op op, const DrawLimits& limits);
 fixtures::Case draw_attention(fixtures::Op op, const DrawLimits& limits);
 fixtures::Case draw_router(fixtures::Op op, const DrawLimits& limits);
+fixtures::Case draw_step(fixtures::Op op, const DrawLimits& limits);
 fixtures::Case draw_mqa(fixtures::Op op, const DrawLimits& limits);
 
 // Members that several operations read.

@@ -4,19 +4,12 @@
 
 #include "props/attention_problem.h"
 #include "props/draws.h"
+#include "props/pick.h"
 
 namespace exactk::props {
 namespace {
 
 using namespace fixtures;
-
-int64_t one_of(std::vector<int64_t> values) {
-  return *rc::gen::elementOf(std::move(values));
-}
-
-bool chance(int percent) {
-  return *rc::gen::inRange(0, 100) < percent;
-}
 
 // Lists around tiles of entries; few keys, of which every one is used, and many.
 void draw_lists(Case& c) {

@@ -4,20 +4,12 @@
 #include <vector>
 
 #include "props/draws.h"
+#include "props/pick.h"
 
 namespace exactk::props {
 namespace {
 
 using namespace fixtures;
-
-template <class T>
-T one_of(std::vector<T> values) {
-  return *rc::gen::elementOf(std::move(values));
-}
-
-bool chance(int percent) {
-  return *rc::gen::inRange(0, 100) < percent;
-}
 
 LengthRule list_of(int64_t count_max, const std::vector<int64_t>& values) {
   LengthRule rule;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "props/draws.h"
+#include "props/pick.h"
 
 namespace exactk::props {
 namespace {
@@ -12,20 +13,6 @@ using namespace fixtures;
 
 // Products of a launch for each of its logits: the judge computes all of them in double.
 constexpr int64_t kProductsPerLogit = 40;
-
-template <class T>
-T one_of(std::vector<T> values) {
-  return *rc::gen::elementOf(std::move(values));
-}
-
-bool chance(int percent) {
-  return *rc::gen::inRange(0, 100) < percent;
-}
-
-template <class Enum>
-Enum any_up_to(Enum last) {
-  return static_cast<Enum>(*rc::gen::inRange(0, static_cast<int>(last) + 1));
-}
 
 // Around the tiles and the blocks that rows end in.
 LengthRule draw_lengths(const Case& c) {

@@ -3,20 +3,13 @@
 #include <algorithm>
 
 #include "props/draws.h"
+#include "props/pick.h"
 #include "props/router_problem.h"
 
 namespace exactk::props {
 namespace {
 
 using namespace fixtures;
-
-int64_t one_of(std::vector<int64_t> values) {
-  return *rc::gen::elementOf(std::move(values));
-}
-
-bool chance(int percent) {
-  return *rc::gen::inRange(0, 100) < percent;
-}
 
 // Groups of one expert, one group, sizes around waves; a few chosen experts or all candidates.
 void draw_sizes(Case& c) {

@@ -42,7 +42,7 @@ struct Act : Command {
                                                              {1, ActionKind::kRun}});
     action.kind = kind;
     if (kind == ActionKind::kStream) action.value = any_below(3);
-    if (kind == ActionKind::kRun) action.value = any_below(static_cast<int>(Op::kChainPrefill) + 1);
+    if (kind == ActionKind::kRun) action.value = any_below(static_cast<int>(Op::kDecodeStep) + 1);
   }
 
   void checkPreconditions(const Model& model) const override {

@@ -47,6 +47,7 @@ constexpr Drawn kDrawn[] = {
     {Op::kRouter, 2, draw_router, any_choice_at_stake},
     {Op::kMqaLogits, 2, draw_mqa, any_row},
     {Op::kMqaPaged, 3, draw_mqa, any_row},
+    {Op::kDecodeStep, 2, draw_step, any_row},
 };
 
 bool is_wanted(const DrawLimits& limits, Op op) {

@@ -72,8 +72,8 @@ struct TopkInputs : StepInputs {
   int64_t longest() const;
 };
 
-// The data of launch `step`; without logits where an earlier stage computes them. Throws InternalError if generator and oracle disagree about what a row
-// sees.
+// The data of launch `step`; without logits where an earlier stage computes them. Throws
+// InternalError if generator and oracle disagree about what a row sees.
 TopkInputs make_topk_inputs(const TopkProblem& problem, int64_t step,
                             LogitsFrom from = LogitsFrom::kHost);
 
