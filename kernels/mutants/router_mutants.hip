@@ -340,7 +340,7 @@ const exactk_kernel kExpertsPerThread = describe<ExpertsPerThread>(
     "router.ranks that looks at as many experts as a block has threads.");
 
 const Mutant kMutants[] = {
-    {&kExcludedAsZero, "router.wave", "F04", "router.grouped_topk bias=large seed=3"},
+    {&kExcludedAsZero, "router.wave", "F04", "router.grouped_topk bias=large seed=5"},
     {&kWeightsBiased, "router.wave", "F24", "router.grouped_topk"},
     {&kWeightsOfDifference, "router.wave", "F02", "router.grouped_topk bias=large"},
     {&kGroupByLargest, "router.wave", "F19", "router.grouped_topk"},
@@ -350,10 +350,11 @@ const Mutant kMutants[] = {
     {&kScalingForgotten, "router.wave", "F21", "router.grouped_topk scaling=2500"},
     {&kScalingOfShares, "router.wave", "F21", "router.grouped_topk renormalize=0 scaling=2500"},
     {&kScoresInBf16, "router.wave", "F02", "router.grouped_topk experts=256 bias=none"},
-    {&kBiasInBf16, "router.wave", "F21", "router.grouped_topk experts=256 k=32"},
+    {&kBiasInBf16, "router.wave", "F21",
+     "router.grouped_topk rows=17 experts=512 groups=1 topk_groups=1 k=32 seed=3"},
     {&kBiasForgotten, "router.wave", "F24", "router.grouped_topk"},
     {&kNanWins, "router.wave", "F03", "router.grouped_topk specials=20"},
-    {&kNanAsZero, "router.wave", "F03", "router.grouped_topk specials=100"},
+    {&kNanAsZero, "router.wave", "F03", "router.grouped_topk k=20 specials=100"},
     {&kLastSlotNext, "router.wave", "F05", "router.grouped_topk"},
     {&kTieChosenTwice, "router.wave", "F23", "router.grouped_topk bias=none numbers=ties"},
     {&kLastGroupMissed, "router.wave", "F05", "router.grouped_topk topk_groups=8"},
