@@ -67,7 +67,7 @@ void join(Requests& requests) {
 // The batch of the next step.
 Requests changed(const Model& model) {
   Requests requests = model.last;
-  switch (below(12)) {
+  switch (below(13)) {
     case 0:  // the same again
       break;
     case 1:  // a decode step, or the next chunk of each query
@@ -75,6 +75,7 @@ Requests changed(const Model& model) {
       for (MlaRequest& request : requests) request.seq_len += request.query_len;
       break;
     case 3:  // the query lengths in another order
+    case 10:
       if (requests.size() > 1) std::swap(requests.front().query_len, requests.back().query_len);
       break;
     case 4:  // grows

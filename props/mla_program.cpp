@@ -4,8 +4,8 @@
 
 #include <array>
 #include <charconv>
-#include <limits>
 #include <optional>
+#include <span>
 
 namespace exactk::props {
 namespace {

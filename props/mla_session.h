@@ -31,9 +31,9 @@ struct MlaOutcome {
 };
 
 struct MlaOptions {
-  int wave_width = 64;               // host device only
-  int workers = 2;                   // host device only: threads that run blocks
-  std::optional<uint64_t> schedule;  // host device only: instead of the program's own
+  int wave_width = 64;                    // host device only
+  int workers = 2;                        // host device only: threads that run blocks
+  std::optional<uint64_t> schedule = {};  // host device only: instead of the program's own
 };
 
 // The program is one without a problem.
