@@ -252,7 +252,7 @@ constexpr Variant kMutants[] = {
                    "mla k=32 workers=2 ; build 1/32"),
     faulty_planner("mutant.mla_sum_not_awaited", "sum_not_awaited", "F11",
                    "A barrier of the planner's sums is missing.",
-                   "mla k=32 workers=8 schedule=1 ; build 4/100", true),
+                   "mla workers=80 ; build 1/4", true),
     faulty_planner("mutant.mla_heads_not_counted", "heads_not_counted", "F19",
                    "Works are dealt to all workers, however many heads each has.",
                    "mla k=32 workers=2 heads=32 ; build 1/32"),
