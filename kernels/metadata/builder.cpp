@@ -62,17 +62,6 @@ Result<void> MlaBuilder::clear(Buffer buffer, int64_t begin, int64_t end) {
   return write(buffer, begin, Ints(static_cast<size_t>(end - begin), 0));
 }
 
-Result<void> MlaBuilder::replace(Buffer buffer) {
-  Ints values(static_cast<size_t>(elements(buffer)));
-  auto done = buffers_[buffer].download(std::as_writable_bytes(std::span(values)));
-  if (!done) return done;
-  auto made = GuardedBuffer::make(*setup_.device, buffers_[buffer].bytes());
-  if (!made) return tl::unexpected(made.error());
-  std::swap(buffers_[buffer], *made);
-  replaced_.push_back(std::move(*made));
-  return write(buffer, 0, values);
-}
-
 Result<std::string> MlaBuilder::damage() const {
   for (int i = 0; i < kBuffers; ++i) {
     const auto found = buffers_[static_cast<size_t>(i)].check_guards();

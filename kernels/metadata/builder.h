@@ -133,7 +133,8 @@ class MlaBuilder {
   static Ints running_sum(std::span<const int32_t> lengths);  // [lengths + 1]
   const MlaShape& shape() const { return setup_.shape; }
   Result<void> write(Buffer buffer, int64_t first, std::span<const int32_t> values);
-  Result<void> replace(Buffer buffer);  // by a copy elsewhere; the old memory stays
+  Device& device() const { return *setup_.device; }
+  GuardedBuffer& memory(Buffer buffer) { return buffers_[buffer]; }
 
  private:
   Result<void> allocate();
@@ -149,9 +150,8 @@ class MlaBuilder {
   PlanArrays plan_arrays() const;
 
   BuilderSetup setup_;
-  std::vector<GuardedBuffer> buffers_;   // by Buffer
-  std::vector<GuardedBuffer> replaced_;  // whoever captured them reads them still
-  std::vector<Ints> host_plan_;          // of plan_on_host(): the plan's buffers as they are
+  std::vector<GuardedBuffer> buffers_;  // by Buffer
+  std::vector<Ints> host_plan_;         // of plan_on_host(): the plan's buffers as they are
   int64_t tokens_before_ = 0;
   std::optional<Key> planned_;  // of the plan that is there
 };

@@ -171,7 +171,21 @@ struct BuffersMove : MlaBuilder {
     most_ = std::max(most_, tokens);
     return MlaBuilder::build(step);
   }
+
+ private:
+  Result<void> replace(Buffer buffer) {
+    Ints values(static_cast<size_t>(memory(buffer).bytes()) / sizeof(int32_t));
+    auto done = memory(buffer).download(std::as_writable_bytes(std::span(values)));
+    if (!done) return done;
+    auto made = GuardedBuffer::make(device(), memory(buffer).bytes());
+    if (!made) return tl::unexpected(made.error());
+    std::swap(memory(buffer), *made);
+    old_.push_back(std::move(*made));
+    return write(buffer, 0, values);
+  }
+
   int64_t most_ = 0;
+  std::vector<GuardedBuffer> old_;
 };
 
 // F15: the planner runs on a stream that nobody waits for.
