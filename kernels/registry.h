@@ -7,6 +7,7 @@
 
 #include "kernels/abi/exactk_abi.h"
 #include "kernels/fill/fill.h"
+#include "kernels/metadata/plan.h"
 
 namespace exactk::kernels {
 
@@ -36,6 +37,7 @@ struct TargetKernels {
   std::span<const exactk_kernel* const> shipped;
   std::span<const Mutant> mutants;
   FillFunctions fill;
+  metadata::MetadataFunctions metadata;
 };
 
 // The kernels for devices of a kind; nullptr: not built in.

@@ -11,6 +11,7 @@
 #include "kernels/mutants/chain_mutants.h"
 #include "kernels/mutants/index_mutants.h"
 #include "kernels/mutants/logits_mutants.h"
+#include "kernels/mutants/plan_mutants.h"
 #include "kernels/mutants/router_mutants.h"
 #include "kernels/mutants/step_mutants.h"
 #include "kernels/mutants/topk_mutants.h"
@@ -45,7 +46,11 @@ std::vector<Mutant> all_mutants() {
 
 const TargetKernels& kernels_of(std::string_view kind) {
   static const std::vector<Mutant> mutants = all_mutants();
-  static const TargetKernels kernels{kind, kShipped, mutants, fill_functions()};
+  static const TargetKernels kernels{kind,
+                                     kShipped,
+                                     mutants,
+                                     fill_functions(),
+                                     {metadata::parallel_planner(), planted::planners()}};
   return kernels;
 }
 

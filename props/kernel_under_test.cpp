@@ -56,7 +56,9 @@ std::vector<KernelUnderTest> matching_kernels(const kernels::TargetKernels& buil
   return matching;
 }
 
-std::vector<std::string_view> split(std::string_view globs) {
+}  // namespace
+
+std::vector<std::string_view> split_globs(std::string_view globs) {
   std::vector<std::string_view> all;
   for (size_t begin = 0; begin <= globs.size();) {
     const size_t comma = std::min(globs.find(',', begin), globs.size());
@@ -65,8 +67,6 @@ std::vector<std::string_view> split(std::string_view globs) {
   }
   return all;
 }
-
-}  // namespace
 
 bool glob_match(std::string_view glob, std::string_view text) {
   if (glob.empty()) return text.empty();
@@ -81,7 +81,7 @@ bool glob_match(std::string_view glob, std::string_view text) {
 }
 
 bool globs_match(std::string_view globs, std::string_view text) {
-  const std::vector<std::string_view> all = split(globs);
+  const std::vector<std::string_view> all = split_globs(globs);
   return std::any_of(all.begin(), all.end(),
                      [&](std::string_view glob) { return glob_match(glob, text); });
 }
@@ -95,7 +95,7 @@ fixtures::Result<std::vector<KernelUnderTest>> select_kernels(std::string_view d
         "no kernels for devices of kind '{}' are built into this program", device_kind));
   }
   std::vector<KernelUnderTest> chosen;
-  for (const std::string_view glob : split(globs)) {
+  for (const std::string_view glob : split_globs(globs)) {
     const std::vector<KernelUnderTest> matching = matching_kernels(*built, glob, outside.kernels);
     if (matching.empty() && outside.complete) {
       return tl::unexpected(fmt::format(

@@ -35,6 +35,9 @@ fixtures::Result<std::vector<KernelUnderTest>> select_kernels(std::string_view d
                                                               std::string_view globs,
                                                               const OutsideKernels& outside = {});
 
+// The globs between the commas.
+std::vector<std::string_view> split_globs(std::string_view globs);
+
 // Whether one of the globs, with commas between them, matches.
 bool globs_match(std::string_view globs, std::string_view text);
 

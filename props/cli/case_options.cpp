@@ -96,13 +96,17 @@ DrawLimits limits_of(const CaseOptions& options) {
 
 }  // namespace
 
+BaseSeed base_seed(std::optional<uint64_t> given) {
+  if (given) return {*given, "given"};
+  return {seed_of_commit(), build_commit_id().empty()
+                                ? "no commit is known"
+                                : fmt::format("the first digits of commit {}",
+                                              build_commit_id().substr(0, kSeedDigits))};
+}
+
 RandomCases::RandomCases(const CaseOptions& options, const std::vector<KernelUnderTest>& kernels)
-    : seed_(options.seed.value_or(seed_of_commit())),
-      origin_(options.seed                ? "given"
-              : build_commit_id().empty() ? "no commit is known"
-                                          : fmt::format("the first digits of commit {}",
-                                                        build_commit_id().substr(0, kSeedDigits))),
-      sequence_(seed_, limits_of(options)),
+    : seed_(base_seed(options.seed)),
+      sequence_(seed_.value, limits_of(options)),
       wanted_(options.random) {
   const Shard shard = *shard_of(options.shard);
   part_ = shard.part;
@@ -126,7 +130,7 @@ void RandomCases::announce() const {
   if (wanted_ == 0) return;
   fmt::print(
       "seed {} ({}): case i follows from it and i alone; a case line holds all other seeds\n",
-      seed_, origin_);
+      seed_.value, seed_.origin);
 }
 
 bool run_cases(const std::vector<Case>& listed, RandomCases random, double budget_s,

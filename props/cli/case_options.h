@@ -28,6 +28,13 @@ struct CaseOptions {
 
 void add_case_options(CLI::App& command, CaseOptions& options);
 
+// The seed of random draws, as given or else of the commit.
+struct BaseSeed {
+  uint64_t value;
+  std::string origin;  // "given"
+};
+BaseSeed base_seed(std::optional<uint64_t> given);
+
 // The listed cases that the filter leaves: files in the order given, then the lines. Where neither
 // they nor random cases are left to run: an exit code, its sentence printed.
 std::variant<std::vector<fixtures::Case>, int> listed_cases(const CaseOptions& options);
@@ -46,8 +53,7 @@ class RandomCases {
   void announce() const;
 
  private:
-  uint64_t seed_;
-  std::string origin_;  // of the seed
+  BaseSeed seed_;
   CaseSequence sequence_;
   std::vector<fixtures::Op> ops_;
   int64_t wanted_;

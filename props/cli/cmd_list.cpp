@@ -3,6 +3,7 @@
 #include <string>
 
 #include "fixtures/case_file.h"
+#include "kernels/mutants/metadata_mutants.h"
 #include "kernels/registry.h"
 #include "props/cli/commands.h"
 #include "props/cli/common.h"
@@ -53,6 +54,17 @@ int list_mutants() {
   return kAllPassed;
 }
 
+int list_metadata() {
+  for (const kernels::metadata::Variant& shipped : kernels::metadata::shipped_variants())
+    fmt::print("{:<34} {}\n", shipped.name, shipped.description);
+  for (const kernels::metadata::Variant& mutant : kernels::planted::metadata_mutants()) {
+    fmt::print("{:<34} {}  of {}  {}{}\n{:<34} reached by: {}\n", mutant.name, mutant.kind,
+               mutant.base, mutant.description, mutant.host_only ? " (host device alone)" : "", "",
+               mutant.reaching_program);
+  }
+  return kAllPassed;
+}
+
 int list_devices() {
   for (const kernels::DeviceInfo& device : kernels::list_devices()) {
     fmt::print("{}:{}  {}  {}  {} free\n", device.kind, device.index, device.name, device.arch,
@@ -94,6 +106,7 @@ int list(const ListCommand& command) {
   }
   if (what == "kernels") return list_kernels();
   if (what == "mutants") return list_mutants();
+  if (what == "metadata") return list_metadata();
   if (what == "devices") return list_devices();
   if (what == "patterns") return list_patterns();
   return list_cases(command.file);
@@ -102,11 +115,12 @@ int list(const ListCommand& command) {
 }  // namespace
 
 void add_list(CLI::App& app, Chosen& chosen) {
-  auto* command =
-      app.add_subcommand("list", "kernels, devices, patterns, mutants, or the cases of a file");
+  auto* command = app.add_subcommand(
+      "list", "kernels, devices, patterns, mutants, metadata builders, or the cases of a file");
   auto options = std::make_shared<ListCommand>();
-  command->add_option("what", options->what, "kernels, devices, patterns, mutants or cases")
-      ->check(CLI::IsMember({"kernels", "devices", "patterns", "mutants", "cases"}));
+  command
+      ->add_option("what", options->what, "kernels, devices, patterns, mutants, metadata or cases")
+      ->check(CLI::IsMember({"kernels", "devices", "patterns", "mutants", "metadata", "cases"}));
   command->add_option("file", options->file, "with cases: the case file to expand");
   add_plugin_option(*command, options->device);
   command

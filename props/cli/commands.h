@@ -17,6 +17,7 @@ void add_shrink(CLI::App& app, Chosen& chosen);
 void add_power(CLI::App& app, Chosen& chosen);
 void add_bench(CLI::App& app, Chosen& chosen);
 void add_check(CLI::App& app, Chosen& chosen);
+void add_metadata(CLI::App& app, Chosen& chosen);
 void add_gate(CLI::App& app, Chosen& chosen);
 
 }  // namespace exactk::props::cli

@@ -28,6 +28,7 @@ int run_tool(int argc, char** argv) {
   cli::add_bench(app, chosen);
   cli::add_check(app, chosen);
   cli::add_gate(app, chosen);
+  cli::add_metadata(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
