@@ -12,7 +12,7 @@ namespace {
 using namespace fixtures;
 
 // Products of a launch for each of its logits: the judge computes all of them in double.
-constexpr int64_t kProductsPerLogit = 40;
+constexpr int64_t kProductsPerLogit = 16;
 
 // Around the tiles and the blocks that rows end in.
 LengthRule draw_lengths(const Case& c) {

@@ -148,6 +148,36 @@ chain.prefill | sequence | 0, above its query, below its query, its query
 chain.prefill | skip | all of extra
 chain.prefill | special | -inf
 chain.prefill | tail | go_on, lose, nan
+logits.mqa | compressed | columns from the start
+logits.mqa | misalign | 1
+logits.mqa | starts | const, end, mod 4 0, mod 4 1, mod 4 2, mod 4 3, ragged, zero
+logits.mqa | workspace | zero
+logits.mqa logits.mqa_paged | change | data at a launch, data at a replay, lens at a launch,
+    lens at a replay, poison at a launch, poison at a replay
+logits.mqa logits.mqa_paged | dim | mod 4 0, several stages
+logits.mqa logits.mqa_paged | fp8 | fn, fnuz
+logits.mqa logits.mqa_paged | heads | 1, mod 8 0, mod 8 not 0, several stages
+logits.mqa logits.mqa_paged | kind of numbers | bytes, integers, ties, uniform, wide
+logits.mqa logits.mqa_paged | launch | direct once, graph again, stream again
+logits.mqa logits.mqa_paged | least length | 0, below 0
+logits.mqa logits.mqa_paged | out stride | given
+logits.mqa logits.mqa_paged | outside | any, clean, untouched
+logits.mqa logits.mqa_paged | poison | plausible, stale
+logits.mqa logits.mqa_paged | repeats | several
+logits.mqa logits.mqa_paged | replayed length | grows, shrinks
+logits.mqa logits.mqa_paged | scales | hostile, ones, powers, uniform
+logits.mqa logits.mqa_paged | specials | some
+logits.mqa logits.mqa_paged | tile edge | empty, inside the first tile, one less, one more,
+    the width, whole tiles
+logits.mqa_paged | block edge | inside the first, one less, one more, whole blocks
+logits.mqa_paged | block size | 1, other, power of two
+logits.mqa_paged | change | table at a launch, table at a replay
+logits.mqa_paged | misalign | 3
+logits.mqa_paged | replayed length | to zero
+logits.mqa_paged | rows of a request | several rows lens_dim 1, several rows lens_dim 2
+logits.mqa_paged | schedule | drawn
+logits.mqa_paged | table | ordered
+logits.mqa_paged | table stride | given
 )";
 
 constexpr const char* kCi = R"(
@@ -254,6 +284,18 @@ chain.prefill | pattern | masked_share, normal
 chain.prefill | position and window | beyond, inside
 chain.prefill | replayed length | above k, from zero, grows, shrinks, to k or below
 chain.prefill | sequence | 0, above its query, below its query
+logits.mqa | compressed | columns are keys, columns from the start
+logits.mqa | starts | const, end, ragged
+logits.mqa logits.mqa_paged | fp8 | fn, fnuz
+logits.mqa logits.mqa_paged | heads | mod 8 0, several stages
+logits.mqa logits.mqa_paged | kind of numbers | bytes, integers, ties, uniform, wide
+logits.mqa logits.mqa_paged | outside | any, clean, untouched
+logits.mqa logits.mqa_paged | replayed length | grows, shrinks
+logits.mqa logits.mqa_paged | scales | hostile, uniform
+logits.mqa logits.mqa_paged | tile edge | empty, one less, one more, whole tiles
+logits.mqa_paged | block edge | inside the first, one less, one more, whole blocks
+logits.mqa_paged | block size | 1, power of two
+logits.mqa_paged | rows of a request | several rows lens_dim 1, several rows lens_dim 2
 )";
 
 constexpr const char* kPublished = R"(
