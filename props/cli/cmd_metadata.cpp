@@ -163,7 +163,7 @@ class Judge {
   int64_t passed_ = 0, failed_ = 0, weak_ = 0, commands_ = 0, reused_ = 0;
 };
 
-int finish(const Judge& judge, bool any_weak_listed, const MetadataCommand& command) {
+int finish(const Judge& judge, bool any_weak_listed) {
   int code = kAllPassed;
   if (judge.failed() > 0) {
     code = kKernelFailed;
@@ -216,7 +216,7 @@ int metadata(const MetadataCommand& command) {
     progress.step(i + 1, judge.failed(), "programs");
   }
   progress.clear();
-  return finish(judge, any_weak_listed, command);
+  return finish(judge, any_weak_listed);
 }
 
 }  // namespace
