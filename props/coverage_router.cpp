@@ -24,7 +24,7 @@ void visit_groups(const Space& s, const Visit& visit) {
   if (c.groups == 1) visit("1");
   if (c.groups == 32) visit("32");
   if (c.experts == c.groups) visit("one expert each");
-  if (c.groups > 1 && c.groups != c.experts) visit("several of several");
+  if (c.groups > 1 && c.groups != c.experts) visit("several");
 }
 
 void visit_kept(const Space& s, const Visit& visit) {
@@ -45,16 +45,16 @@ void visit_bias(const Space& s, const Visit& visit) {
   if (s.c.bias == BiasKind::kNone) return visit("none");
   for (const SpaceLaunch& launch : s.launches) {
     const int sign = bias_sign(s.c, launch.step);
-    visit(fmt::format("{}, {}", name(s.c.bias),
-                      sign < 0   ? "all negative"
-                      : sign > 0 ? "all positive"
-                                 : "both signs"));
+    visit(fmt::format("{} {}", name(s.c.bias),
+                      sign < 0   ? "negative"
+                      : sign > 0 ? "positive"
+                                 : "of both signs"));
   }
 }
 
 void visit_weights(const Space& s, const Visit& visit) {
-  visit(fmt::format("{}{}", s.c.renormalize ? "shares" : "scores",
-                    s.c.scaling == 1000 ? "" : ", scaled"));
+  visit(fmt::format("{}{}", s.c.scaling == 1000 ? "" : "scaled ",
+                    s.c.renormalize ? "shares" : "scores"));
 }
 
 void visit_type(const Space& s, const Visit& visit) {

@@ -178,6 +178,29 @@ logits.mqa_paged | rows of a request | several rows lens_dim 1, several rows len
 logits.mqa_paged | schedule | drawn
 logits.mqa_paged | table | ordered
 logits.mqa_paged | table stride | given
+router.grouped_topk | bias | large negative, large of both signs, large positive, none,
+    small negative, small of both signs, small positive
+router.grouped_topk | change | data at a launch, data at a replay, mask at a launch,
+    mask at a replay, poison at a launch, poison at a replay
+router.grouped_topk | chosen experts | 1, all candidates
+router.grouped_topk | chosen groups | all, one
+router.grouped_topk | experts | a partial wave, above a block, below a wave
+router.grouped_topk | groups | 1, 32, one expert each
+router.grouped_topk | launch | graph again, stream again
+router.grouped_topk | logit stride | given
+router.grouped_topk | logit type | bf16
+router.grouped_topk | logits | apart, integers, ties: all equal, ties: all equal but one, ties: few,
+    ties: near, wide
+router.grouped_topk | misalign | 1, 3
+router.grouped_topk | out stride | given
+router.grouped_topk | poison | plausible, stale
+router.grouped_topk | repeats | several
+router.grouped_topk | schedule | drawn
+router.grouped_topk | scoring | softmax
+router.grouped_topk | special logits | some
+router.grouped_topk | tokens | 1, mod 4 not 0
+router.grouped_topk | weights | scaled scores, scaled shares, scores
+router.grouped_topk | workspace | zero
 )";
 
 constexpr const char* kCi = R"(
@@ -296,6 +319,20 @@ logits.mqa logits.mqa_paged | tile edge | empty, one less, one more, whole tiles
 logits.mqa_paged | block edge | inside the first, one less, one more, whole blocks
 logits.mqa_paged | block size | 1, power of two
 logits.mqa_paged | rows of a request | several rows lens_dim 1, several rows lens_dim 2
+router.grouped_topk | bias | large negative, large positive, none, small negative, small positive
+router.grouped_topk | change | data at a replay, mask at a replay, poison at a replay
+router.grouped_topk | chosen experts | all candidates
+router.grouped_topk | chosen groups | all, one
+router.grouped_topk | experts | a partial wave, above a block
+router.grouped_topk | groups | 1, 32
+router.grouped_topk | launch | graph again
+router.grouped_topk | logit type | bf16
+router.grouped_topk | logits | apart, ties: all equal, ties: all equal but one, ties: few,
+    ties: near, wide
+router.grouped_topk | scoring | softmax
+router.grouped_topk | special logits | some
+router.grouped_topk | tokens | 1, mod 4 not 0
+router.grouped_topk | weights | scaled scores, scaled shares
 )";
 
 constexpr const char* kPublished = R"(

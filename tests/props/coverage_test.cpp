@@ -116,6 +116,25 @@ INSTANTIATE_TEST_SUITE_P(
                          "0, k"},
                     Want{"index.swa invalid=1000", "invalid", "all"}));
 
+INSTANTIATE_TEST_SUITE_P(
+    Router, CoverageBins,
+    testing::Values(
+        Want{"router.grouped_topk", "experts", "whole waves"},
+        Want{"router.grouped_topk experts=320 groups=5", "experts", "above a block, whole waves"},
+        Want{"router.grouped_topk experts=65 groups=1 topk_groups=1", "experts", "a partial wave"},
+        Want{"router.grouped_topk experts=32 groups=32 topk_groups=8", "groups",
+             "32, one expert each"},
+        Want{"router.grouped_topk k=32", "chosen experts", "all candidates"},
+        Want{"router.grouped_topk topk_groups=8", "chosen groups", "all"},
+        Want{"router.grouped_topk bias=large seed=5", "bias", "large negative"},
+        Want{"router.grouped_topk bias=none", "bias", "none"},
+        Want{"router.grouped_topk renormalize=0 scaling=500", "weights", "scaled scores"},
+        Want{"router.grouped_topk rows=3 numbers=ties", "logits",
+             "ties: all equal, ties: few, ties: near"},
+        Want{"router.grouped_topk rows=6", "tokens", "mod 4 not 0"},
+        Want{"router.grouped_topk replays=1 launch=graph change=data", "change",
+             "data at a replay"}));
+
 TEST(Coverage, OfAnOperationHasNothingOfAnother) {
   for (const Bin& bin : bins("chain.decode rows=2 width=900"))
     EXPECT_EQ(Op::kChainDecode, bin.op) << props::bin_text(bin);
