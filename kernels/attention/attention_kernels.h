@@ -2,11 +2,12 @@
 #pragma once
 
 #include "kernels/abi/exactk_abi.h"
+#include "kernels/shipped.h"
 
 namespace exactk::kernels::attention {
 
-extern const exactk_kernel kPrefillTiles;
-extern const exactk_kernel kDecodeRows;
-extern const exactk_kernel kDecodeSplit;
+EXACTK_SHIPPED extern const exactk_kernel kPrefillTiles;
+EXACTK_SHIPPED extern const exactk_kernel kDecodeRows;
+EXACTK_SHIPPED extern const exactk_kernel kDecodeSplit;
 
 }  // namespace exactk::kernels::attention

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "kernels/abi/exactk_abi.h"
+#include "kernels/shipped.h"
 
 namespace exactk::kernels::chain {
 
-extern const exactk_kernel kChainDecodeAuto;
-extern const exactk_kernel kChainDecodeStable;
-extern const exactk_kernel kChainPrefillBlock;
+EXACTK_SHIPPED extern const exactk_kernel kChainDecodeAuto;
+EXACTK_SHIPPED extern const exactk_kernel kChainDecodeStable;
+EXACTK_SHIPPED extern const exactk_kernel kChainPrefillBlock;
 
 }  // namespace exactk::kernels::chain

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "kernels/abi/exactk_abi.h"
+#include "kernels/shipped.h"
 
 namespace exactk::kernels::chain {
 
 // Without a fill: nothing relies on what the buffers held.
-extern const exactk_kernel kStepAuto;
+EXACTK_SHIPPED extern const exactk_kernel kStepAuto;
 // With the two fills that vLLM had before each step: -inf into the logits, -1 into the indices. The
 // baseline of kStepAuto: the same result by more nodes.
-extern const exactk_kernel kStepFilled;
+EXACTK_SHIPPED extern const exactk_kernel kStepFilled;
 
 }  // namespace exactk::kernels::chain

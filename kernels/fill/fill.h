@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fixtures/pattern_bits.h"
+#include "kernels/shipped.h"
 
 namespace exactk::kernels {
 
@@ -37,6 +38,6 @@ struct FillFunctions {
                                 void* stream) = nullptr;
 };
 
-FillFunctions fill_functions();
+EXACTK_SHIPPED FillFunctions fill_functions();
 
 }  // namespace exactk::kernels

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "kernels/abi/exactk_abi.h"
+#include "kernels/shipped.h"
 
 namespace exactk::kernels::index {
 
-extern const exactk_kernel kCombineFused;
-extern const exactk_kernel kCombineFillFirst;
-extern const exactk_kernel kTranslateRows;
-extern const exactk_kernel kSwaRows;
+EXACTK_SHIPPED extern const exactk_kernel kCombineFused;
+EXACTK_SHIPPED extern const exactk_kernel kCombineFillFirst;
+EXACTK_SHIPPED extern const exactk_kernel kTranslateRows;
+EXACTK_SHIPPED extern const exactk_kernel kSwaRows;
 
 }  // namespace exactk::kernels::index

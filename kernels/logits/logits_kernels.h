@@ -2,10 +2,11 @@
 #pragma once
 
 #include "kernels/abi/exactk_abi.h"
+#include "kernels/shipped.h"
 
 namespace exactk::kernels::logits {
 
-extern const exactk_kernel kMqaTiles;
-extern const exactk_kernel kMqaPagedTiles;
+EXACTK_SHIPPED extern const exactk_kernel kMqaTiles;
+EXACTK_SHIPPED extern const exactk_kernel kMqaPagedTiles;
 
 }  // namespace exactk::kernels::logits

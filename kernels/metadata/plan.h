@@ -17,6 +17,8 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/shipped.h"
+
 namespace exactk::kernels::metadata {
 
 inline constexpr int64_t kUnit = 16;         // kv positions
@@ -85,6 +87,6 @@ struct MetadataFunctions {
   std::span<const PlantedPlanner> planted;  // with one fault each; never part of a shipped builder
 };
 
-PlanFunction parallel_planner();
+EXACTK_SHIPPED PlanFunction parallel_planner();
 
 }  // namespace exactk::kernels::metadata

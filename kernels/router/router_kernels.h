@@ -2,10 +2,11 @@
 #pragma once
 
 #include "kernels/abi/exactk_abi.h"
+#include "kernels/shipped.h"
 
 namespace exactk::kernels::router {
 
-extern const exactk_kernel kRouterWave;
-extern const exactk_kernel kRouterRanks;
+EXACTK_SHIPPED extern const exactk_kernel kRouterWave;
+EXACTK_SHIPPED extern const exactk_kernel kRouterRanks;
 
 }  // namespace exactk::kernels::router
