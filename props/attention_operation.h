@@ -43,6 +43,8 @@ class AttentionOperation : public Operation {
  private:
   AttentionProblem problem_;
   std::vector<TensorSpec> tensors_;
+  // Flags: what the launch that was judged last said not to answer.
+  mutable uint32_t unanswered_ = 0;
 };
 
 }  // namespace exactk::props
