@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "fixtures/counter_hash.h"

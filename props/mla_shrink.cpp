@@ -33,6 +33,7 @@ class Candidates {
         add(std::move(next));
       }
     }
+    simplify_all_builds();
     for (size_t i = 0; i < count; ++i) simplify_command(i);
     simplify_limits();
     return std::move(found_);
@@ -41,6 +42,40 @@ class Candidates {
  private:
   void add(MlaProgram program) {
     if (problem_of(program).empty()) found_.push_back(std::move(program));
+  }
+
+  // The same in every build: a collision needs builds that stay alike.
+  void simplify_all_builds() {
+    size_t requests_max = 0;
+    for (const MlaCommand& command : program_.commands)
+      requests_max = std::max(requests_max, command.requests.size());
+    for (size_t r = 0; r < requests_max; ++r) {
+      MlaProgram next = program_;
+      for (MlaCommand& command : next.commands) {
+        if (r < command.requests.size())
+          command.requests.erase(command.requests.begin() + static_cast<std::ptrdiff_t>(r));
+      }
+      add(std::move(next));
+    }
+    for (int32_t MlaRequest::*length : {&MlaRequest::query_len, &MlaRequest::seq_len}) {
+      std::set<int32_t> lengths;
+      for (const MlaCommand& command : program_.commands) {
+        for (const MlaRequest& request : command.requests) lengths.insert(request.*length);
+      }
+      for (const int32_t old : lengths) replace_length(length, old);
+    }
+  }
+
+  void replace_length(int32_t MlaRequest::*length, int32_t old) {
+    for (const int64_t value : smaller(old, 0, 1)) {
+      MlaProgram next = program_;
+      for (MlaCommand& command : next.commands) {
+        for (MlaRequest& request : command.requests) {
+          if (request.*length == old) request.*length = static_cast<int32_t>(value);
+        }
+      }
+      add(std::move(next));
+    }
   }
 
   void simplify_command(size_t i) {

@@ -23,7 +23,7 @@ struct MlaShrunk {
 };
 
 // Programs without a problem that are simpler than this one, the boldest first: without a command,
-// without a request, with smaller numbers, with a host that knows the lengths.
+// without a request in one or all builds, with smaller numbers, with a host that knows the lengths.
 std::vector<MlaProgram> smaller_programs(const MlaProgram& program);
 
 // Greedy, as shrink() of cases: the first candidate that fails in the same place takes the place of

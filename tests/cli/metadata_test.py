@@ -39,7 +39,7 @@ class Metadata(ToolTest):
 
     def test_a_failure_says_what_is_wrong_where(self):
         out, _ = self.call(1, "metadata", SMALL, "--kernel", "mutant.mla_key_published", "--wave", "64")
-        self.assertIn("program mla ; build 4/4 ; build 4/100\nstep 2  build 4/100\n  BAD   work plan: gap: tile 0", out)
+        self.assertIn("program mla ; build 4/4 ; build 4/100\nstep 2  build 4/100\n  BAD   work plan: kv offset: work 0", out)
         self.assertTrue(out.endswith("programs passed 0, failed 1, weak 0; 2 commands, 1 plans reused\n"), out)
 
     def test_files_hold_a_program_a_line(self):

@@ -123,6 +123,24 @@ TEST(MlaProgramShrinking, FindsTheSmallestProgramThatFailsAlike) {
   EXPECT_EQ(2u, small.outcome.failure->command);
 }
 
+// Fails if two builds have as many tokens, and any.
+MlaOutcome fails_with_builds_alike(const MlaProgram& program) {
+  for (size_t i = 1; i < program.commands.size(); ++i) {
+    const int64_t tokens = tokens_of(program.commands[i]);
+    if (tokens > 0 && tokens == tokens_of(program.commands[i - 1]))
+      return {MlaFailure{i, "work plan", "as planted"}};
+  }
+  return {};
+}
+
+TEST(MlaProgramShrinking, MakesBuildsSmallerThatHaveToStayAlike) {
+  const auto program = parse_mla_program("mla ; build 2/9 5/9 ; build 5/7 2/7 ; run");
+  ASSERT_TRUE(program) << program.error();
+  const MlaShrunk small =
+      shrink_mla_program(*program, fails_with_builds_alike(*program), fails_with_builds_alike);
+  EXPECT_EQ("mla k=1 tokens=1 workers=1 ; build 1/0 ; build 1/0", print_mla_program(small.program));
+}
+
 TEST(MlaProgramShrinking, StopsAtItsLimit) {
   const auto program = parse_mla_program("mla ; build 4/9 1/40 ; run ; capture ; replay ; run");
   ASSERT_TRUE(program) << program.error();
