@@ -51,7 +51,7 @@ IndexPattern draw_indices() {
       static_cast<IndexKind>(*rc::gen::inRange(0, static_cast<int>(IndexKind::kEdges) + 1));
   if (pattern.kind == IndexKind::kInterior || pattern.kind == IndexKind::kHostile) {
     pattern.count = 1;
-    pattern.values[0] = one_of<int64_t>({1, 50, 300, 1000});
+    pattern.values[0] = one_of({1, 50, 300, 1000});
   }
   return pattern;
 }
@@ -63,11 +63,11 @@ Variant draw_combine_variant() {
 
 void draw_combine(Case& c) {
   c.variant = draw_combine_variant();
-  c.window = one_of<int64_t>({1, 2, 31, 64, 96, 128, 192});
+  c.window = one_of({1, 2, 31, 64, 96, 128, 192});
   const bool chain = c.op == Op::kChainPrefill;
-  c.ratio = chain ? one_of<int64_t>({1, 2, 4}) : one_of<int64_t>({0, 1, 2, 4, 128});
+  c.ratio = chain ? one_of({1, 2, 4}) : one_of({0, 1, 2, 4, 128});
   c.gather = *rc::gen::element(GatherKind::kNeeded, GatherKind::kWhole, GatherKind::kShort);
-  if (c.variant == Variant::kVision) c.images = one_of<int64_t>({0, 1, 5, 40});
+  if (c.variant == Variant::kVision) c.images = one_of({0, 1, 5, 40});
   c.extra = *rc::gen::inRange<int64_t>(0, 6);
   c.skip = *rc::gen::inRange<int64_t>(0, c.extra + 1);
 }
@@ -76,13 +76,13 @@ void draw_translate(Case& c) {
   c.variant = *rc::gen::element(Variant::kPositional, Variant::kCompact, Variant::kRagged,
                                 Variant::kPack, Variant::kFlat, Variant::kCapped);
   draw_table(c);
-  c.ratio = one_of<int64_t>({1, 2, 4});
+  c.ratio = one_of({1, 2, 4});
   if (chance(50)) c.cap = list_of(4, {0, 1, c.k / 2, c.k});
 }
 
 void draw_swa(Case& c) {
-  c.window = one_of<int64_t>({1, 2, 31, 64, 96, 128});
-  if (chance(40)) c.images = one_of<int64_t>({1, 5, 40});
+  c.window = one_of({1, 2, 31, 64, 96, 128});
+  if (chance(40)) c.images = one_of({1, 5, 40});
   draw_table(c);
 }
 
@@ -102,22 +102,22 @@ void draw_out_stride(Case& c) {
 }  // namespace
 
 void draw_table(Case& c) {
-  c.block_size = one_of<int64_t>({1, 2, 3, 16, 64, 100, 256});
+  c.block_size = one_of({1, 2, 3, 16, 64, 100, 256});
   c.slots = chance(40) ? SlotType::kInt64 : SlotType::kInt32;
   const bool far = c.slots == SlotType::kInt64 && chance(50);
   c.table = far ? TableKind::kFar : *rc::gen::element(TableKind::kShuffled, TableKind::kOrdered);
   // Wider than any table of the drawn sizes, where it is not the table's width.
   if (chance(30)) c.table_stride = 8192 + *rc::gen::inRange<int64_t>(0, 5);
-  c.invalid = one_of<int64_t>({0, 0, 200, 1000});
-  if (reads(c.op, "bad_requests")) c.bad_requests = one_of<int64_t>({0, 0, 100});
+  c.invalid = one_of({0, 0, 200, 1000});
+  if (reads(c.op, "bad_requests")) c.bad_requests = one_of({0, 0, 100});
 }
 
 Case draw_requests(Op op, const DrawLimits& limits) {
   Case c = default_case(op);
   c.requests = *rc::gen::inRange<int64_t>(1, 9);
   c.query_lens = draw_query_lens();
-  c.context = one_of<int64_t>({16, 100, 256, 1000, 2048});
-  if (reads(op, "k")) c.k = one_of<int64_t>({1, 2, 7, 16, 64, 130, 512});
+  c.context = one_of({16, 100, 256, 1000, 2048});
+  if (reads(op, "k")) c.k = one_of({1, 2, 7, 16, 64, 130, 512});
   if (op == Op::kCombine && chance(10)) c.k = 0;
   if (op == Op::kCombine || op == Op::kChainPrefill) draw_combine(c);
   if (op == Op::kTranslate) draw_translate(c);

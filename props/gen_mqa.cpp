@@ -19,7 +19,7 @@ LengthRule draw_lengths(const Case& c) {
   LengthRule rule;
   rule.kind = any_up_to(LengthKind::kEdges);
   const auto value = [&] {
-    const int64_t edge = one_of<int64_t>({0, 1, 64, 128, c.block_size, 2 * c.block_size, c.width});
+    const int64_t edge = one_of({0, 1, 64, 128, c.block_size, 2 * c.block_size, c.width});
     return std::clamp<int64_t>(edge + *rc::gen::inRange<int64_t>(-1, 2), 0, c.width);
   };
   if (rule.kind == LengthKind::kConst) return {LengthKind::kConst, 1, {value()}};
@@ -37,11 +37,11 @@ void draw_numbers(Case& c) {
                                                           {1, NumberKind::kTies}});
   if (c.numbers.kind == NumberKind::kIntegers) {
     c.numbers.count = 1;
-    c.numbers.values[0] = one_of<int64_t>({1, 2, 4, kIntegersMax});
+    c.numbers.values[0] = one_of({1, 2, 4, kIntegersMax});
   }
   c.scales = any_up_to(ScaleKind::kHostile);
   c.fp8 = any_up_to(Fp8::kFnuz);
-  if (chance(30)) c.specials = one_of<int64_t>({50, 300, 1000});
+  if (chance(30)) c.specials = one_of({50, 300, 1000});
 }
 
 void draw_ragged(Case& c) {
@@ -64,18 +64,18 @@ void draw_paged(Case& c) {
 Case draw_mqa(Op op, const DrawLimits& limits) {
   Case c = default_case(op);
   c.rows = *rc::gen::inRange<int64_t>(1, 9);
-  c.index_heads = one_of<int64_t>({1, 3, 4, 8, 8, 33, 64});
-  c.index_dim = one_of<int64_t>({4, 16, 32, 32, 64, 128, 132, 260});
+  c.index_heads = one_of({1, 3, 4, 8, 8, 33, 64});
+  c.index_dim = one_of({4, 16, 32, 32, 64, 128, 132, 260});
   if (op == Op::kMqaPaged) draw_paged(c);
   const int64_t products = kProductsPerLogit * limits.elements_max / (c.index_heads * c.index_dim);
   const int64_t widest = std::max<int64_t>(std::min(products, limits.elements_max) / c.rows, 1);
-  const int64_t edge = one_of<int64_t>({1, 64, 128, 192, c.block_size, 300, 1000});
+  const int64_t edge = one_of({1, 64, 128, 192, c.block_size, 300, 1000});
   c.width = std::clamp<int64_t>(edge + *rc::gen::inRange<int64_t>(-1, 2), 1, widest);
   c.outside = any_up_to(OutsideKind::kUntouched);
   c.lens = draw_lengths(c);
   if (op == Op::kMqaLogits) draw_ragged(c);
   draw_numbers(c);
-  if (chance(30)) c.out_stride = c.width + one_of<int64_t>({1, 7, 64});
+  if (chance(30)) c.out_stride = c.width + one_of({1, 7, 64});
   if (chance(30)) c.misalign = *rc::gen::inRange<int64_t>(1, 4);
   c.seed = draw_seed();
   draw_launch(c, limits);
