@@ -201,6 +201,20 @@ router.grouped_topk | special logits | some
 router.grouped_topk | tokens | 1, mod 4 not 0
 router.grouped_topk | weights | scaled scores, scaled shares, scores
 router.grouped_topk | workspace | zero
+step.decode | cache | bf16, v32, v4
+step.decode | change | lens at a replay, poison at a replay, table at a replay
+step.decode | fp8 | fn, fnuz
+step.decode | kind of numbers | integers, ties
+step.decode | launch | direct once, graph again, stream again
+step.decode | least length | 0, below its rows
+step.decode | length and k | 0, 1, above 2k, k, k+1, k-1
+step.decode | poison | plausible, stale
+step.decode | replayed length | from zero, grows, shrinks, to zero
+step.decode | rows of a request | one row lens_dim 1, several rows lens_dim 1,
+    several rows lens_dim 2
+step.decode | tile edge | empty, one less, one more, whole tiles
+step.decode | variant | compact, positional, ragged
+step.decode | workspace | ones
 )";
 
 constexpr const char* kCi = R"(
@@ -333,6 +347,8 @@ router.grouped_topk | scoring | softmax
 router.grouped_topk | special logits | some
 router.grouped_topk | tokens | 1, mod 4 not 0
 router.grouped_topk | weights | scaled scores, scaled shares
+step.decode | block size | 1, other
+step.decode | sink | finite
 )";
 
 constexpr const char* kPublished = R"(
