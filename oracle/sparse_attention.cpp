@@ -65,8 +65,9 @@ struct Scores {
 
 Scores score(const AttentionInput& input, const AttentionPrecision& precision, Key query,
              std::span<const Key> keys) {
+  const int64_t most = input.query.d_qk;
   const int64_t roundings =
-      precision.dot_roundings > 0 ? precision.dot_roundings : input.query.d_qk;
+      precision.dot_roundings > 0 ? std::min(precision.dot_roundings, most) : most;
   Scores scores;
   std::vector<double> terms(query.size());
   for (const Key key : keys) {

@@ -103,7 +103,7 @@ struct AttentionInput {
 };
 
 // What is known of the arithmetic; the more, the sharper the judge. 0 of a count: nothing is known,
-// any order counts as legal.
+// any order counts as legal; a count beyond that of the worst order counts as it.
 struct AttentionPrecision {
   double unit = 0x1p-24;            // u; 2^-23 where a matrix unit truncates
   double function_error = 0x1p-21;  // f of exp and log (log: absolute below 1)

@@ -228,15 +228,18 @@ oracle::AttentionPrecision precision_of(const exactk_attention_report& report) {
 }
 
 std::string problem_of(const exactk_attention_report& r) {
-  // Beyond these no answer would be wrong.
-  constexpr double kUnitMax = 0x1p-20;
-  constexpr double kErrorMax = 0x1p-7;
+  // Sums that truncate, fast functions, weights of bf16: what is coarser is another contract.
+  constexpr double kUnitMax = 0x1p-23;
+  constexpr double kFunctionErrorMax = 0x1p-18;
+  constexpr double kWeightErrorMax = 0x1p-8;
   if (!(r.unit >= 0 && r.unit <= kUnitMax))
-    return fmt::format("the launch reports a unit of {}; 0 to 2^-20 can be meant", r.unit);
-  if (!(r.function_error >= 0 && r.function_error <= kErrorMax) ||
-      !(r.probability_unit <= kErrorMax)) {
+    return fmt::format("the launch reports a unit of {}; 0 to 2^-23 can be meant", r.unit);
+  if (!(r.function_error >= 0 && r.function_error <= kFunctionErrorMax) ||
+      !(r.probability_unit <= kWeightErrorMax)) {
     return fmt::format(
-        "the launch reports errors of {} and {} for functions and weights; up to 2^-7 can be meant",
+        "the launch reports errors of {} and {} for functions and weights; up to 2^-18 and 2^-8 "
+        "can "
+        "be meant",
         r.function_error, r.probability_unit);
   }
   if (r.dot_roundings >= 0 && r.sum_roundings >= 0 && r.rescalings >= 0) return "";

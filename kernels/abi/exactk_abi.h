@@ -338,8 +338,9 @@ typedef enum exactk_attention_variant {
 } exactk_attention_variant;
 
 /* How the launch rounds: the judge's bounds follow from it, docs/CONTRACTS.md says how. Filled by
- * the host side of the launch. It comes zeroed; 0 stands for the largest error that the contract
- * allows, so a kernel that fills in nothing is judged the least sharply. */
+ * the host side of the launch. It comes zeroed; 0 stands for the error that the contract takes
+ * for granted. Counts beyond those of the worst order count as it; units and errors that no
+ * arithmetic of this kind has fail the launch. */
 typedef struct exactk_attention_report {
   uint32_t struct_size;
   uint32_t unanswered;     /* flags, EXACTK_UNANSWERED_*: what the kernel never writes */

@@ -149,11 +149,11 @@ TEST(AttentionOperation, RefusesARoundingThatCannotBeMeant) {
   };
   EXPECT_EQ("", reported([](auto&) {}));
   EXPECT_EQ("", reported([](auto& r) { r.probability_unit = -1; }));
-  EXPECT_EQ("the launch reports a unit of 0.5; 0 to 2^-20 can be meant",
+  EXPECT_EQ("the launch reports a unit of 0.5; 0 to 2^-23 can be meant",
             reported([](auto& r) { r.unit = 0.5; }));
   EXPECT_NE("", reported([](auto& r) { r.unit = std::nan(""); }));
-  EXPECT_NE("", reported([](auto& r) { r.function_error = 0.1; }));
-  EXPECT_NE("", reported([](auto& r) { r.probability_unit = 0.1; }));
+  EXPECT_NE("", reported([](auto& r) { r.function_error = 0x1p-17; }));
+  EXPECT_NE("", reported([](auto& r) { r.probability_unit = 0x1p-7; }));
   EXPECT_EQ("the launch reports a negative number of roundings: 0, -1 and 0",
             reported([](auto& r) { r.sum_roundings = -1; }));
 }
