@@ -25,7 +25,7 @@ void visit_entries(const Space& s, const Visit& visit) {
       const int64_t all = entries.all();
       visit(all <= 1 ? fmt::format("{}", all) : all <= kTile ? "a tile" : "several tiles");
       if (all == 2048) visit("2048");
-      if (p.shape.extra.k == 0) continue;
+      if (p.shape.extra.k == 0 || all == 0) continue;
       visit(entries.extra == 0 ? "main alone" : entries.main == 0 ? "extra alone" : "both lists");
     }
   }
@@ -71,7 +71,7 @@ void visit_cache(const Space& s, const Visit& visit) {
 void visit_flavour(const Space& s, const Visit& visit) {
   if (s.c.cache == CacheFormat::kBf16) return;
   visit(fmt::format("{}", name(s.c.fp8)));
-  if (s.c.extra_k > 0) visit(fmt::format("{}, extra {}", name(s.c.fp8), name(s.c.extra_fp8)));
+  if (s.c.extra_k > 0) visit(fmt::format("{} and extra {}", name(s.c.fp8), name(s.c.extra_fp8)));
 }
 
 void visit_scales(const Space& s, const Visit& visit) {

@@ -215,6 +215,47 @@ step.decode | rows of a request | one row lens_dim 1, several rows lens_dim 1,
 step.decode | tile edge | empty, one less, one more, whole tiles
 step.decode | variant | compact, positional, ragged
 step.decode | workspace | ones
+attention.sparse_prefill | attention heads | 1
+attention.sparse_prefill | change | data at a launch, data at a replay, lens at a launch,
+    lens at a replay, mask at a launch, mask at a replay, poison at a launch, poison at a replay
+attention.sparse_prefill | entries | 0, 2048, several tiles
+attention.sparse_prefill | key | a partial wave, all are values
+attention.sparse_prefill | launch | graph again, stream again
+attention.sparse_prefill | length of a row | 0, below 0, k, whole tiles
+attention.sparse_prefill | misalign | 1
+attention.sparse_prefill | out stride | given
+attention.sparse_prefill | queries and keys | apart, bytes, integers, ties, wide
+attention.sparse_prefill | repeats | several
+attention.sparse_prefill | replayed length | grows, shrinks
+attention.sparse_prefill | schedule | drawn
+attention.sparse_prefill | selected | hostile, interior, repeated, stale
+attention.sparse_prefill | sink | finite, high, low, mixed
+attention.sparse_prefill | slot stride | given
+attention.sparse_prefill | slots of a list | from 2048, to a tile
+attention.sparse_prefill | slots that count | full, ragged
+attention.sparse_prefill | special numbers | some
+attention.sparse_decode | attention heads | 1
+attention.sparse_decode | cache | v32, v4
+attention.sparse_decode | cache flavours | fn, fn and extra fn, fn and extra fnuz, fnuz,
+    fnuz and extra fn
+attention.sparse_decode | change | data at a replay, lens at a replay, mask at a replay,
+    poison at a replay
+attention.sparse_decode | drafts | several
+attention.sparse_decode | entries | 0, 1, 2048, both lists, extra alone, several tiles
+attention.sparse_decode | key | values for several per thread
+attention.sparse_decode | key scales | hostile, ones, powers, uniform
+attention.sparse_decode | keys of a block | other
+attention.sparse_decode | launch | graph again
+attention.sparse_decode | length of a row | 0, below 0, k
+attention.sparse_decode | out stride | given
+attention.sparse_decode | queries and keys | apart, bytes, integers
+attention.sparse_decode | replayed length | grows, shrinks, to zero
+attention.sparse_decode | scale groups | 1, rope, several
+attention.sparse_decode | selected | hostile, interior
+attention.sparse_decode | sink | finite, low, mixed
+attention.sparse_decode | slots of a list | from 2048, to a tile
+attention.sparse_decode | slots that count | full, ragged
+attention.sparse_decode | workspace | ones
 )";
 
 constexpr const char* kCi = R"(
@@ -349,6 +390,31 @@ router.grouped_topk | tokens | 1, mod 4 not 0
 router.grouped_topk | weights | scaled scores, scaled shares
 step.decode | block size | 1, other
 step.decode | sink | finite
+attention.sparse_prefill | entries | 2048, several tiles
+attention.sparse_prefill | key | a partial wave, values for several per thread
+attention.sparse_prefill | length of a row | k, whole tiles
+attention.sparse_prefill | queries and keys | apart
+attention.sparse_prefill | selected | edges, hostile
+attention.sparse_prefill | sink | finite
+attention.sparse_prefill | slots of a list | from 2048, to a tile
+attention.sparse_prefill | slots that count | full, ragged
+attention.sparse_decode | cache | v32, v4
+attention.sparse_decode | cache flavours | fn, fn and extra fn, fnuz, fnuz and extra fn
+attention.sparse_decode | change | data at a replay, lens at a replay, mask at a replay,
+    poison at a replay
+attention.sparse_decode | drafts | several
+attention.sparse_decode | entries | 0, 2048, both lists, extra alone, several tiles
+attention.sparse_decode | key | all are values, values for several per thread
+attention.sparse_decode | key scales | uniform
+attention.sparse_decode | launch | graph again
+attention.sparse_decode | length of a row | 0, below 0, k
+attention.sparse_decode | queries and keys | apart
+attention.sparse_decode | replayed length | grows, shrinks
+attention.sparse_decode | scale groups | 1, rope, several
+attention.sparse_decode | selected | interior
+attention.sparse_decode | sink | mixed
+attention.sparse_decode | slots of a list | from 2048
+attention.sparse_decode | slots that count | full, ragged
 )";
 
 constexpr const char* kPublished = R"(

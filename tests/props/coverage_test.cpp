@@ -135,6 +135,25 @@ INSTANTIATE_TEST_SUITE_P(
         Want{"router.grouped_topk replays=1 launch=graph change=data", "change",
              "data at a replay"}));
 
+INSTANTIATE_TEST_SUITE_P(
+    Attention, CoverageBins,
+    testing::Values(
+        Want{"attention.sparse_prefill lens=list:0:1:64:65 k=100 context=200", "entries",
+             "0, 1, a tile, several tiles"},
+        Want{"attention.sparse_prefill lens=list:-3:64:100:20 k=100 context=200", "length of a row",
+             "a partial tile, below 0, k, whole tiles"},
+        Want{"attention.sparse_prefill variant=full lens=const:0", "length of a row", ""},
+        Want{"attention.sparse_prefill k=2048 context=4096 lens=const:2048", "entries",
+             "2048, several tiles"},
+        Want{"attention.sparse_decode cache=v4 fp8=fnuz extra_k=8", "cache flavours",
+             "fnuz, fnuz and extra fn"},
+        Want{"attention.sparse_decode fp8=fnuz", "cache flavours", ""},
+        Want{"attention.sparse_decode cache=v32 dim=320 rope=64 dim_v=256", "scale groups",
+             "rope, several"},
+        Want{"attention.sparse_decode lens=const:0 extra_k=8 variant=full indices=hostile:1000",
+             "entries", "0"},
+        Want{"attention.sparse_prefill dim=33 dim_v=33", "key", "a partial wave, all are values"}));
+
 TEST(Coverage, OfAnOperationHasNothingOfAnother) {
   for (const Bin& bin : bins("chain.decode rows=2 width=900"))
     EXPECT_EQ(Op::kChainDecode, bin.op) << props::bin_text(bin);

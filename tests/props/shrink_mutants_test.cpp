@@ -53,6 +53,14 @@ const std::map<std::string_view, Bound> kBounds = {
     {"mutant.key_of_16_bits", {2, 512}},
     {"mutant.zeros_tie", {2, 1024}},
     {"mutant.ties_dropped", {2, 128}},
+    // Entries beyond 1,777, or more than a tile or a split of them.
+    {"mutant.prefill_index_wrong", {2, 4096}},
+    {"mutant.decode_index_wrong", {2, 4096}},
+    {"mutant.rescale_missing", {2, 256}},
+    {"mutant.tile_not_awaited", {2, 256}},
+    {"mutant.split_not_rescaled", {2, 256}},
+    {"mutant.empty_split_kept", {2, 256}},
+    {"mutant.length_of_draft", {4}},  // two drafts of two requests
     // More experts than a wave has lanes, or a block threads.
     {"mutant.partial_wave_missed", {2, 65}},
     {"mutant.ranks_not_awaited", {2, 128}},
@@ -157,7 +165,8 @@ TEST_P(ShrinkMutants, BecomeSmallFromARandomCase) {
 INSTANTIATE_TEST_SUITE_P(Op, ShrinkMutants,
                          testing::Values("topk.decode", "topk.prefill", "index.combine",
                                          "index.translate", "index.swa", "chain.decode",
-                                         "logits.mqa", "logits.mqa_paged", "router.grouped_topk"));
+                                         "logits.mqa", "logits.mqa_paged", "router.grouped_topk",
+                                         "attention.sparse_prefill", "attention.sparse_decode"));
 
 }  // namespace
 }  // namespace exactk::tests
