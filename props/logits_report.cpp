@@ -88,7 +88,7 @@ bool is_multiple(const std::vector<BadLogit>& bad, double& ratio) {
     if (ratio == 0) ratio = here;
     if (std::fabs(here - ratio) > kSameRatio * std::fabs(ratio)) return false;
   }
-  return ratio != 0;
+  return ratio != 0 && std::fabs(ratio - 1) > kSameRatio;
 }
 
 std::string what_columns(const LogitsEvidence& e) {

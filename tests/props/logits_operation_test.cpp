@@ -70,8 +70,7 @@ TEST(LogitsOperation, FailsOneLogitThatIsOneUnitInTheLastPlaceOff) {
     logit = std::nextafterf(logit, std::numeric_limits<float>::infinity());
   });
   ASSERT_EQ(Verdict::kFailed, outcome.verdict);
-  EXPECT_EQ("1 of 3 rows, the first is 1; 1 logits are 1 times what they should be",
-            outcome.reason);
+  EXPECT_EQ("1 of 3 rows, the first is 1; 1 logits are wrong", outcome.reason);
   EXPECT_EQ("contract of every bit", outcome.broke);
   EXPECT_TRUE(outcome.faults.has(FaultKind::kWrongValue));
   const std::string report = props::report_text(outcome);

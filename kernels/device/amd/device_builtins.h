@@ -72,6 +72,9 @@ __device__ inline void __syncthreads() {
 __device__ inline float __uint_as_float(uint32_t bits) {
   return __builtin_bit_cast(float, bits);
 }
+__device__ inline uint32_t __float_as_uint(float value) {
+  return __builtin_bit_cast(uint32_t, value);
+}
 
 __device__ inline float expf(float value) {
   return __builtin_elementwise_exp(value);
