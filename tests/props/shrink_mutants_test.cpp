@@ -58,7 +58,7 @@ const std::map<std::string_view, Bound> kBounds = {
     // More experts than a wave has lanes, or a block threads.
     {"mutant.partial_wave_missed", {2, 72}},
     {"mutant.ranks_not_awaited", {2, 128}},
-    {"mutant.experts_per_thread", {2, 264}},
+    {"mutant.experts_per_thread", {2, 320}},
 };
 
 class Bench {
