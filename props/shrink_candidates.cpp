@@ -302,12 +302,24 @@ class Candidates {
     set("diagnosis", &Case::requests, token.request + 1);
   }
 
+  // A row without a length has nothing but its data, which other seeds give to the first row.
+  void focus_drawn_row(int64_t row) {
+    constexpr uint64_t kSeedsTried = 12;
+    Case one = c_;
+    one.rows = 1;
+    for (uint64_t seed = 1; seed <= kSeedsTried; ++seed) {
+      one.seed = seed;
+      add("diagnosis", one);
+    }
+    set("diagnosis", &Case::rows, row + 1);
+  }
+
   void diagnosis() {
     if (hints_.last_step < 0 || hints_.last_step >= launch_count(c_)) return;
     if (!hints_.failing_rows.empty()) {
       const int64_t row = hints_.failing_rows.front();
       if (!reads(c_.op, "lens")) {
-        set("diagnosis", &Case::rows, row + 1);
+        focus_drawn_row(row);
       } else {
         reads(c_.op, "rows") ? focus_row(row) : focus_token(row);
       }
