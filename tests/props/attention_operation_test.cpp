@@ -46,12 +46,13 @@ TEST(AttentionOperation, PassesWhatIsNotCorrupted) {
        {"", "variant=full indices=hostile:300", "variant=ragged lens=zero_mixed",
         "numbers=bytes specials=100", "sink=mixed out_stride=600 misalign=1 index_stride=140",
         "launch=graph replays=3 repeats=2"}) {
-    const auto prefill =
-        run_unchanged("attention.sparse_prefill " + keys, "attention.prefill_tiles");
+    const auto prefill = run_unchanged(
+        "attention.sparse_prefill rows=2 heads=2 context=256 " + keys, "attention.prefill_tiles");
     EXPECT_EQ(Verdict::kPassed, prefill.verdict) << props::report_text(prefill);
     EXPECT_GT(prefill.elements, 0);
     for (const char* kernel : {"attention.decode_rows", "attention.decode_split"}) {
-      const auto decode = run_unchanged("attention.sparse_decode " + keys, kernel);
+      const auto decode =
+          run_unchanged("attention.sparse_decode rows=2 heads=2 context=256 " + keys, kernel);
       EXPECT_EQ(Verdict::kPassed, decode.verdict) << props::report_text(decode);
     }
   }
