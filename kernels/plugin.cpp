@@ -28,15 +28,18 @@ struct Op {
   std::string_view name;
   bool logits = false;  // selects among logits
   bool next_n = false;
+  bool computes_logits = false;  // has rows and a width, and no k
 };
-constexpr std::array<Op, 8> kOps = {{{"topk.decode", true, true},
-                                     {"topk.prefill", true},
-                                     {"index.combine"},
-                                     {"index.translate"},
-                                     {"index.swa"},
-                                     {"chain.decode", true, true},
-                                     {"chain.prefill", true},
-                                     {"router.grouped_topk"}}};
+constexpr std::array<Op, 10> kOps = {{{"topk.decode", true, true},
+                                      {"topk.prefill", true},
+                                      {"index.combine"},
+                                      {"index.translate"},
+                                      {"index.swa"},
+                                      {"chain.decode", true, true},
+                                      {"chain.prefill", true},
+                                      {"router.grouped_topk"},
+                                      {"logits.mqa", false, false, true},
+                                      {"logits.mqa_paged", false, true, true}}};
 
 const Op* op_named(std::string_view name) {
   const auto found =
@@ -220,9 +223,9 @@ Result<void> check_limits(const exactk_kernel& kernel, const Op& op) {
     int64_t value;
     bool known;
   };
-  const Limit all[] = {{"k", limits.k, op.name != "index.swa"},
-                       {"width", limits.width, op.logits},
-                       {"rows", limits.rows, op.logits},
+  const Limit all[] = {{"k", limits.k, op.name != "index.swa" && !op.computes_logits},
+                       {"width", limits.width, op.logits || op.computes_logits},
+                       {"rows", limits.rows, op.logits || op.computes_logits},
                        {"next_n", limits.next_n, op.next_n},
                        {"column_stride", limits.column_stride, op.logits}};
   for (const Limit& limit : all) {
