@@ -30,7 +30,7 @@ struct Op {
   bool next_n = false;
   bool computes_logits = false;  // has rows and a width, and no k
 };
-constexpr std::array<Op, 10> kOps = {{{"topk.decode", true, true},
+constexpr std::array<Op, 13> kOps = {{{"topk.decode", true, true},
                                       {"topk.prefill", true},
                                       {"index.combine"},
                                       {"index.translate"},
@@ -38,6 +38,9 @@ constexpr std::array<Op, 10> kOps = {{{"topk.decode", true, true},
                                       {"chain.decode", true, true},
                                       {"chain.prefill", true},
                                       {"router.grouped_topk"},
+                                      {"attention.sparse_prefill"},
+                                      {"attention.sparse_decode"},
+                                      {"step.decode", true, true},
                                       {"logits.mqa", false, false, true},
                                       {"logits.mqa_paged", false, true, true}}};
 

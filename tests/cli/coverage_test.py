@@ -10,7 +10,8 @@ SMOKE = os.path.join(SOURCE, "fixtures/cases/smoke.cases")
 WAVE = ("--wave", "64", "--failures", "none")
 # One kernel of each operation, which takes every case.
 ONE_OF_EACH = ("--kernel", "topk.auto,topk.prefill_block,combine.fused,translate.rows,swa.rows,chain.decode_auto,"
-               "chain.prefill_block")
+               "chain.prefill_block,mqa.tiles,mqa.paged_tiles,attention.prefill_tiles,attention.decode_split,router.wave,"
+               "step.auto")
 
 
 class Coverage(ToolTest):
