@@ -24,6 +24,37 @@ const exactk_kernel* planted(std::span<const Mutant> mutants, std::string_view n
   return nullptr;
 }
 
+// Grid: rows. Every draft of a request gets the indices of its first one.
+__global__ void share_selection(int32_t* indices, int64_t k, int64_t out_stride, int64_t next_n) {
+  const int64_t row = blockIdx.x;
+  const int64_t first = row / next_n * next_n;
+  for (int64_t i = threadIdx.x; i < k; i += blockDim.x) {
+    indices[row * out_stride + i] = indices[first * out_stride + i];
+  }
+}
+
+// F08: a selection is made once for a request, not for each of its drafts.
+struct SharedSelection : AutoStages {
+  static constexpr const char* kName = "mutant.step_shared_selection";
+  static exactk_status launch(const StepStages& s, Message message) {
+    const auto [text, bytes] = message;
+    exactk_status status = kKernels.logits->launch(&s.logits, text, bytes);
+    if (status == EXACTK_OK) status = kKernels.topk->launch(&s.topk, text, bytes);
+    if (status != EXACTK_OK) return status;
+    const exactk_topk_decode& topk = s.topk;
+    hipLaunchKernelGGL(share_selection, dim3(static_cast<unsigned>(topk.rows)), dim3(256), 0,
+                       static_cast<hipStream_t>(topk.stream), topk.indices, topk.k,
+                       topk.out_stride_elems, topk.next_n);
+    if (const hipError_t error = hipGetLastError(); error != hipSuccess) {
+      std::snprintf(text, bytes, "%s: a kernel was not launched: %s", kName,
+                    hipGetErrorString(error));
+      return EXACTK_ERROR;
+    }
+    status = kKernels.translate->launch(&s.translate, text, bytes);
+    return status == EXACTK_OK ? kKernels.attention->launch(&s.attention, text, bytes) : status;
+  }
+};
+
 // F15: the top-k before the logits, so that it reads those of before.
 struct StaleLogits : AutoStages {
   static constexpr const char* kName = "mutant.step_stale_logits";
@@ -109,6 +140,8 @@ const exactk_kernel kMemsetNode =
     chain::describe_step<MemsetNode>("step.auto with a memset of the indices before it.");
 const exactk_kernel kFutureTrusted = chain::describe_step<FutureTrusted>(
     "step.auto whose drafts select among the columns of the last one.");
+const exactk_kernel kSharedSelection = chain::describe_step<SharedSelection>(
+    "step.auto whose drafts share the selection of the first one.");
 const exactk_kernel kOneWrongEntry = chain::describe_step<OneWrongEntry>(
     "step.auto whose attention reads entry 1777 as the one before it.");
 
@@ -120,6 +153,8 @@ const Mutant kMutants[] = {
      "step.decode rows=2 width=300 k=64 lens=const:200 launch=graph"},
     {&kFutureTrusted, "step.auto", "F08",
      "step.decode rows=4 next_n=2 width=300 k=64 lens=const:20"},
+    {&kSharedSelection, "step.auto", "F08",
+     "step.decode rows=4 next_n=2 width=300 k=64 lens=const:200"},
     {&kOneWrongEntry, "step.auto", "F24",
      "step.decode rows=1 width=4096 k=2048 lens=const:4096 heads=2 index_dim=16"},
 };
