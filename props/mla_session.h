@@ -3,8 +3,8 @@
 // rules of every plan and by a softmax, and at a replay what the graph read and made, through the
 // addresses that it captured.
 //
-// What it does not check: what a layer would read in [indptr[T], T * k), which is left open; whether
-// the inputs of the step were changed; and how long anything takes.
+// What it does not check: what a layer would read in [indptr[T], T * k), which is left open;
+// whether the inputs of the step were changed; and how long anything takes.
 #pragma once
 
 #include <cstdint>

@@ -10,10 +10,11 @@ namespace {
 
 constexpr int kFillThreads = 256;
 
-// Columns [0, columns) of each row. Grid: rows, so many tiles.
+// Columns [0, columns) of each row. Grid: rows, tiles.
 template <class Value>
-__global__ void fill_rows(Value* values, int64_t columns, int64_t stride, Value value) {
-  const int64_t step = static_cast<int64_t>(gridDim.y) * blockDim.x;
+__global__ void fill_rows(Value* values, int64_t columns, int64_t stride, int64_t tiles,
+                          Value value) {
+  const int64_t step = tiles * blockDim.x;
   Value* row = values + blockIdx.x * stride;
   for (int64_t i = static_cast<int64_t>(blockIdx.y) * blockDim.x + threadIdx.x; i < columns;
        i += step) {
@@ -25,11 +26,11 @@ template <class Value>
 bool fill(const Call& call, Value* values, int64_t rows, int64_t columns, int64_t stride,
           Value value) {
   constexpr int64_t kTilesMost = 64;
-  const int64_t tiles = (columns + kFillThreads - 1) / kFillThreads;
-  const dim3 grid(static_cast<unsigned>(rows),
-                  static_cast<unsigned>(tiles < kTilesMost ? tiles : kTilesMost));
+  const int64_t wanted = (columns + kFillThreads - 1) / kFillThreads;
+  const int64_t tiles = wanted < kTilesMost ? wanted : kTilesMost;
+  const dim3 grid(static_cast<unsigned>(rows), static_cast<unsigned>(tiles));
   hipLaunchKernelGGL(fill_rows<Value>, grid, dim3(kFillThreads), 0, call.stream, values, columns,
-                     stride, value);
+                     stride, tiles, value);
   return call.launched("fill");
 }
 
