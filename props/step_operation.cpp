@@ -49,7 +49,7 @@ const DecodeStep& step_of(const StepInputs& inputs) {
   return static_cast<const DecodeStep&>(inputs);
 }
 
-// Tensors of the top-k that a launch computed itself.
+// The logits that a launch computed, as its top-k saw them.
 class ComputedRows : public RecordedRows {
  public:
   ComputedRows(const Bytes& logits, int64_t stride, std::vector<fixtures::RowWindow> windows)
@@ -154,6 +154,15 @@ std::shared_ptr<const TopkInputs> with_logits(const std::shared_ptr<const TopkIn
   return made;
 }
 
+// The attention's inputs with the slots that it really read.
+std::shared_ptr<const AttentionStep> with_slots(const AttentionStep& fed,
+                                                const std::vector<Bytes>& index) {
+  auto read = std::make_shared<AttentionStep>(fed);
+  read->in.main.indices = words_of(index[kSlots]);
+  read->in.main.indptr = words_of(index[kIndptr]);
+  return read;
+}
+
 }  // namespace
 
 // The translation reads the first entries of a row, so whatever a kernel promises, they must be a
@@ -226,9 +235,7 @@ Findings StepOperation::judge(const Launched& l) const {
     return judge_index(index_, in.index.in, local, l, index.after, index.before);
   };
   const auto of_attention = [&] {
-    auto read = std::make_shared<AttentionStep>(in.attention);
-    read->in.main.indices = words_of(index.after[kSlots]);
-    read->in.main.indptr = words_of(index.after[kIndptr]);
+    const auto read = with_slots(in.attention, index.after);
     return attention_.judge(attention.launched(l, read, read, call.attention()));
   };
   const std::pair<const char*, std::function<Findings()>> stages[] = {{"logits", of_logits},
@@ -254,9 +261,7 @@ bool StepOperation::loosely_right(Judge judge, const Launched& l, const Findings
   if (found.ok()) return true;
   const Stage index(l, kIndexFirst, kIndexTensors);
   const Stage attention(l, kAttentionFirst, kAttentionTensors);
-  auto read = std::make_shared<AttentionStep>(step_of(*l.inputs).attention);
-  read->in.main.indices = words_of(index.after[kSlots]);
-  read->in.main.indptr = words_of(index.after[kIndptr]);
+  const auto read = with_slots(step_of(*l.inputs).attention, index.after);
   const auto& call = static_cast<const StepCall&>(l.call);
   return attention_.loosely_right(judge, attention.launched(l, read, read, call.attention()), {});
 }

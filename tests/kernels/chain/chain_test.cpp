@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tests/kernels/chain/harness.h"
+#include "tests/kernels/refusal.h"
 #include "tests/kernels/test_device.h"
 
 namespace exactk::kernels::test {
@@ -172,14 +173,6 @@ TEST(ChainWorkspace, IsAnErrorOfTheMemberThatHasTooLittle) {
   EXPECT_EQ(0u, second.find("translate.rows needs a workspace of ")) << second;
   const std::string first = bench.launch(bench.workspace_bytes() - 256);
   EXPECT_EQ(0u, first.find("topk.auto needs a workspace of ")) << first;
-}
-
-using Answer = std::pair<exactk_status, std::string>;
-
-Answer ask(const char* name, const exactk_chain& d) {
-  char message[256] = "";
-  const exactk_status status = kernel(name).supports(&d, message, sizeof(message));
-  return {status, message};
 }
 
 class ChainRefusal : public testing::Test {

@@ -2,21 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 
-#include "tests/kernels/index/problems.h"
+#include "tests/kernels/refusal.h"
 
 namespace exactk::kernels::test {
 namespace {
-
-using Answer = std::pair<exactk_status, std::string>;
-
-template <class Descriptor>
-Answer ask(const char* name, const Descriptor& d) {
-  char message[256] = "";
-  const exactk_status status = kernel(name).supports(&d, message, sizeof(message));
-  return {status, message};
-}
 
 exactk_combine plain_combine() {
   exactk_combine d{};
@@ -65,24 +55,6 @@ exactk_swa plain_swa() {
   d.table_blocks = 10;
   d.table_stride_elems = 10;
   return d;
-}
-
-template <class Descriptor>
-struct Refused {
-  void (*change)(Descriptor&);
-  exactk_status status;
-  const char* sentence;  // behind the kernel's name
-};
-
-template <class Descriptor, size_t kCount>
-void expect_refused(const char* name, const Descriptor& plain,
-                    const Refused<Descriptor> (&refusals)[kCount]) {
-  EXPECT_EQ(Answer(EXACTK_OK, ""), ask(name, plain));
-  for (const Refused<Descriptor>& refused : refusals) {
-    Descriptor d = plain;
-    refused.change(d);
-    EXPECT_EQ(Answer(refused.status, std::string(name) + " " + refused.sentence), ask(name, d));
-  }
 }
 
 const Refused<exactk_combine> kCombineRefusals[] = {

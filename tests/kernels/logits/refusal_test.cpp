@@ -2,21 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 
-#include "tests/kernels/index/harness.h"
+#include "tests/kernels/refusal.h"
 
 namespace exactk::kernels::test {
 namespace {
-
-using Answer = std::pair<exactk_status, std::string>;
-
-template <class Descriptor>
-Answer ask(const char* name, const Descriptor& d) {
-  char message[256] = "";
-  const exactk_status status = kernel(name).supports(&d, message, sizeof(message));
-  return {status, message};
-}
 
 template <class Descriptor>
 Descriptor plain() {
@@ -50,24 +40,6 @@ exactk_mqa_logits_paged plain_paged() {
   d.table_blocks = 16;
   d.table_stride_elems = 16;
   return d;
-}
-
-template <class Descriptor>
-struct Refused {
-  void (*change)(Descriptor&);
-  exactk_status status;
-  const char* sentence;  // behind the kernel's name
-};
-
-template <class Descriptor, size_t kCount>
-void expect_refused(const std::string& name, const Descriptor& taken,
-                    const Refused<Descriptor> (&refusals)[kCount]) {
-  EXPECT_EQ(Answer(EXACTK_OK, ""), ask(name.c_str(), taken));
-  for (const Refused<Descriptor>& refused : refusals) {
-    Descriptor d = taken;
-    refused.change(d);
-    EXPECT_EQ(Answer(refused.status, name + " " + refused.sentence), ask(name.c_str(), d));
-  }
 }
 
 TEST(LogitsRefusal, RaggedSaysWhatIsWrong) {

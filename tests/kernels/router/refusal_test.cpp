@@ -3,20 +3,11 @@
 
 #include <limits>
 #include <string>
-#include <utility>
 
-#include "tests/kernels/index/harness.h"
+#include "tests/kernels/refusal.h"
 
 namespace exactk::kernels::test {
 namespace {
-
-using Answer = std::pair<exactk_status, std::string>;
-
-Answer ask(const char* name, const exactk_router& d) {
-  char message[256] = "";
-  const exactk_status status = kernel(name).supports(&d, message, sizeof(message));
-  return {status, message};
-}
 
 exactk_router plain() {
   exactk_router d{};
@@ -35,13 +26,7 @@ exactk_router plain() {
   return d;
 }
 
-struct Refused {
-  void (*change)(exactk_router&);
-  exactk_status status;
-  const char* sentence;  // behind the kernel's name
-};
-
-const Refused kRefusals[] = {
+const Refused<exactk_router> kRefusals[] = {
     {[](auto& d) { d.scoring = 2; }, EXACTK_ERROR, "needs a scoring of 0 or 1; got 2"},
     {[](auto& d) { d.logit_bytes = 8; }, EXACTK_ERROR, "needs logits of 2 or 4 bytes; got 8"},
     {[](auto& d) { d.has_bias = 2; }, EXACTK_ERROR, "needs a bias flag of 0 or 1; got 2"},
@@ -74,14 +59,7 @@ const Refused kRefusals[] = {
 };
 
 TEST(RouterRefusal, NamesTheValue) {
-  for (const char* name : {"router.wave", "router.ranks"}) {
-    EXPECT_EQ(Answer(EXACTK_OK, ""), ask(name, plain()));
-    for (const Refused& refused : kRefusals) {
-      exactk_router d = plain();
-      refused.change(d);
-      EXPECT_EQ(Answer(refused.status, std::string(name) + " " + refused.sentence), ask(name, d));
-    }
-  }
+  for (const char* name : {"router.wave", "router.ranks"}) expect_refused(name, plain(), kRefusals);
 }
 
 TEST(RouterRefusal, OneTokenNeedsNoStride) {
